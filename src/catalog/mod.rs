@@ -1,0 +1,17 @@
+//! What all servers offer, as one immutable snapshot.
+//!
+//! A [`Catalog`] holds tools, resources, templates and prompts of all servers, ordered by server
+//! id and name, with a digest for each item and for the whole; the order in which servers
+//! connected or answered leaves no trace in it. A server that fails leaves a
+//! [`failure`](Catalog::failures), keeps its last good list if it had one, and hides nothing else.
+
+mod entry;
+mod names;
+mod parts;
+mod snapshot;
+
+pub use self::{
+    entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
+    names::{ExposedName, Naming},
+    snapshot::{Catalog, CatalogBuilder},
+};

@@ -1,0 +1,241 @@
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
+
+use super::{
+    entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
+    names::{Naming, expose},
+    parts::ServerParts,
+};
+use crate::{
+    Error,
+    evidence::{Finding, FindingKind},
+    id::{PromptId, ResourceId, ServerId, ToolId},
+    json::Digest,
+    protocol::{Prompt, Resource, ResourceTemplate, ServerInfo, Tool},
+};
+
+/// An immutable snapshot of what all servers offer. Cheap to clone.
+#[derive(Clone)]
+pub struct Catalog(Arc<Inner>);
+
+struct Inner {
+    servers: Vec<ServerEntry>,
+    tools: Vec<Arc<ToolEntry>>,
+    resources: Vec<Arc<ResourceEntry>>,
+    templates: Vec<Arc<TemplateEntry>>,
+    prompts: Vec<Arc<PromptEntry>>,
+    by_exposed: HashMap<String, usize>,
+    findings: Vec<Finding>,
+    digest: Digest,
+}
+
+impl Catalog {
+    /// Starts a catalog made by hand; a host makes its own from its servers.
+    pub fn builder() -> CatalogBuilder {
+        CatalogBuilder::default()
+    }
+
+    /// The servers, by id.
+    pub fn servers(&self) -> &[ServerEntry] {
+        &self.0.servers
+    }
+
+    /// The tools, by server and name.
+    pub fn tools(&self) -> &[Arc<ToolEntry>] {
+        &self.0.tools
+    }
+
+    /// The resources, by server and URI.
+    pub fn resources(&self) -> &[Arc<ResourceEntry>] {
+        &self.0.resources
+    }
+
+    /// The resource templates, by server and template.
+    pub fn templates(&self) -> &[Arc<TemplateEntry>] {
+        &self.0.templates
+    }
+
+    /// The prompts, by server and name.
+    pub fn prompts(&self) -> &[Arc<PromptEntry>] {
+        &self.0.prompts
+    }
+
+    /// The servers whose last refresh failed, and why. What they offered before still stands in
+    /// the lists, marked by [`ServerEntry::age`].
+    pub fn failures(&self) -> impl Iterator<Item = (&ServerId, &Error)> {
+        self.0.servers.iter().filter_map(|server| Some((&server.id, &**server.failure.as_ref()?)))
+    }
+
+    /// What was wrong with what the servers sent, by server.
+    pub fn findings(&self) -> &[Finding] {
+        &self.0.findings
+    }
+
+    /// Over all servers' digests and the exposed names. Equal digests mean equal requests; what
+    /// failed, its age and findings do not enter.
+    pub fn digest(&self) -> Digest {
+        self.0.digest
+    }
+
+    /// A server by id.
+    pub fn server(&self, id: &ServerId) -> Option<&ServerEntry> {
+        self.0.servers.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.servers[i])
+    }
+
+    /// A tool by id.
+    pub fn tool(&self, id: &ToolId) -> Option<&Arc<ToolEntry>> {
+        self.0.tools.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.tools[i])
+    }
+
+    /// A tool by the name that a model knows.
+    pub fn exposed(&self, name: &str) -> Option<&Arc<ToolEntry>> {
+        self.0.by_exposed.get(name).map(|i| &self.0.tools[*i])
+    }
+
+    /// A resource by id.
+    pub fn resource(&self, id: &ResourceId) -> Option<&Arc<ResourceEntry>> {
+        self.0.resources.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.resources[i])
+    }
+
+    /// A prompt by id.
+    pub fn prompt(&self, id: &PromptId) -> Option<&Arc<PromptEntry>> {
+        self.0.prompts.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.prompts[i])
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog")
+            .field("digest", &self.0.digest)
+            .field("servers", &self.0.servers.len())
+            .field("tools", &self.0.tools.len())
+            .field("resources", &self.0.resources.len())
+            .field("prompts", &self.0.prompts.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Collects servers and their items into a [`Catalog`]. The order of calls for different servers
+/// does not matter.
+///
+/// ```
+/// use proem::{catalog::Catalog, id::ServerId, protocol::Tool};
+///
+/// let catalog = Catalog::builder()
+///     .tool(ServerId::new("git")?, Tool::new("merge", "Merge a branch"))
+///     .build();
+/// assert_eq!(catalog.exposed("merge").map(|tool| tool.id.to_string()).as_deref(), Some("git/merge"));
+/// # Ok::<(), proem::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct CatalogBuilder {
+    naming: Naming,
+    servers: BTreeMap<ServerId, ServerParts>,
+}
+
+impl CatalogBuilder {
+    /// Sets when exposed names carry their server's name.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// Adds a server, or sets what it says of itself.
+    #[must_use]
+    pub fn server(mut self, server: ServerId, info: ServerInfo) -> Self {
+        self.parts(&server).info = info;
+        self
+    }
+
+    /// Adds a tool; a second one of the same name becomes a finding.
+    #[must_use]
+    pub fn tool(mut self, server: ServerId, tool: Tool) -> Self {
+        let digest = Digest::of(&tool.to_value());
+        self.parts(&server).add_tool(&server, tool, digest);
+        self
+    }
+
+    /// Adds a resource; a second one of the same URI becomes a finding.
+    #[must_use]
+    pub fn resource(mut self, server: ServerId, resource: Resource) -> Self {
+        let digest = Digest::of(&resource.to_value());
+        self.parts(&server).add_resource(&server, resource, digest);
+        self
+    }
+
+    /// Adds a resource template; a second one of the same template becomes a finding.
+    #[must_use]
+    pub fn template(mut self, server: ServerId, template: ResourceTemplate) -> Self {
+        let digest = Digest::of(&template.to_value());
+        self.parts(&server).add_template(&server, template, digest);
+        self
+    }
+
+    /// Adds a prompt; a second one of the same name becomes a finding.
+    #[must_use]
+    pub fn prompt(mut self, server: ServerId, prompt: Prompt) -> Self {
+        let digest = Digest::of(&prompt.to_value());
+        self.parts(&server).add_prompt(&server, prompt, digest);
+        self
+    }
+
+    /// Adds a server with all that was read of it.
+    pub(super) fn server_parts(mut self, server: ServerId, parts: ServerParts) -> Self {
+        self.servers.insert(server, parts);
+        self
+    }
+
+    /// Makes the snapshot: sorts, names and digests.
+    pub fn build(self) -> Catalog {
+        let mut inner = Inner {
+            servers: Vec::with_capacity(self.servers.len()),
+            tools: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+            by_exposed: HashMap::new(),
+            findings: Vec::new(),
+            digest: Digest::of_bytes([]),
+        };
+        let ids: Vec<ToolId> = self
+            .servers
+            .iter()
+            .flat_map(|(server, parts)| parts.tools.keys().map(|name| ToolId::new(server.clone(), Arc::clone(name))))
+            .collect();
+        let mut exposed = expose(&ids, self.naming).into_iter();
+        let mut ids = ids.into_iter();
+        for (server, parts) in self.servers {
+            inner.servers.push(parts.entry(server.clone()));
+            inner.findings.extend(parts.findings);
+            for ((tool, digest), (id, exposed)) in parts.tools.into_values().zip(ids.by_ref().zip(exposed.by_ref())) {
+                if exposed.as_str() != &*id.name && !exposed.as_str().ends_with(&*id.name) {
+                    let message = format!("providers do not accept this name: the model knows it as {exposed}");
+                    inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
+                }
+                inner.by_exposed.insert(exposed.as_str().to_owned(), inner.tools.len());
+                inner.tools.push(Arc::new(ToolEntry { id, exposed, tool, digest }));
+            }
+            inner.resources.extend(parts.resources.into_values());
+            inner.templates.extend(parts.templates.into_values());
+            inner.prompts.extend(parts.prompts.into_values());
+        }
+        let servers = inner.servers.iter().flat_map(|s| [s.id.as_str().as_bytes(), s.digest.as_bytes()]);
+        let names = inner.tools.iter().map(|tool| tool.exposed.as_str().as_bytes());
+        inner.digest = Digest::of_parts(servers.chain(names));
+        Catalog(Arc::new(inner))
+    }
+
+    fn parts(&mut self, server: &ServerId) -> &mut ServerParts {
+        self.servers.entry(server.clone()).or_default()
+    }
+}
