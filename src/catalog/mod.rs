@@ -5,13 +5,19 @@
 //! connected or answered leaves no trace in it. A server that fails leaves a
 //! [`failure`](Catalog::failures), keeps its last good list if it had one, and hides nothing else.
 
+mod aggregator;
+mod diff;
 mod entry;
+mod lists;
 mod names;
 mod parts;
 mod snapshot;
 
 pub use self::{
+    aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
+    diff::{CatalogDiff, ItemId},
     entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
+    lists::{Authorization, ListCache},
     names::{ExposedName, Naming},
     snapshot::{Catalog, CatalogBuilder},
 };

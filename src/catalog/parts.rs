@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 use super::entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry};
 use crate::{
     Error,
-    client::ListKind,
+    client::{ListKind, Listing},
     evidence::{Finding, FindingKind},
     id::{PromptId, ResourceId, ServerId, TemplateId},
     json::{self, Digest},
@@ -20,30 +20,65 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerParts {
     pub(super) info: ServerInfo,
-    pub(super) scope: CacheScope,
+    pub(super) scopes: BTreeMap<ListKind, CacheScope>,
     pub(super) failure: Option<Arc<Error>>,
     pub(super) age: Duration,
     pub(super) tools: BTreeMap<Arc<str>, (Arc<Tool>, Digest)>,
     pub(super) resources: BTreeMap<Arc<str>, Arc<ResourceEntry>>,
     pub(super) templates: BTreeMap<Arc<str>, Arc<TemplateEntry>>,
     pub(super) prompts: BTreeMap<Arc<str>, Arc<PromptEntry>>,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: BTreeMap<ListKind, Vec<Finding>>,
 }
 
+/// The most findings kept of one list: enough to see what is wrong with it.
+const MAX_FINDINGS: usize = 100;
+
 impl ServerParts {
-    /// Reads the items of one list. An item that cannot be read becomes a finding, and costs itself only.
-    pub(super) fn read_list<'a>(
-        &mut self,
-        server: &ServerId,
-        kind: ListKind,
-        items: impl Iterator<Item = &'a RawValue>,
-        max_bytes: usize,
-    ) {
-        for (i, raw) in items.enumerate() {
+    /// Forgets what was read of one list.
+    fn clear(&mut self, kind: ListKind) {
+        self.findings.remove(&kind);
+        match kind {
+            ListKind::Tools => self.tools.clear(),
+            ListKind::Resources => self.resources.clear(),
+            ListKind::ResourceTemplates => self.templates.clear(),
+            ListKind::Prompts => self.prompts.clear(),
+        }
+    }
+
+    /// How many items of a list stand.
+    pub(super) fn len(&self, kind: ListKind) -> usize {
+        match kind {
+            ListKind::Tools => self.tools.len(),
+            ListKind::Resources => self.resources.len(),
+            ListKind::ResourceTemplates => self.templates.len(),
+            ListKind::Prompts => self.prompts.len(),
+        }
+    }
+
+    fn find(&mut self, kind: ListKind, finding: Finding) {
+        let findings = self.findings.entry(kind).or_default();
+        match findings.len() {
+            n if n < MAX_FINDINGS => findings.push(finding),
+            MAX_FINDINGS => {
+                let message = format!("more than {MAX_FINDINGS} findings in this list: the rest is left out");
+                findings.push(Finding::new(finding.server, kind.method(), finding.kind, message));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads one list in place of what was known of it. An item that cannot be read becomes a
+    /// finding, and costs itself only.
+    pub(super) fn read_list(&mut self, server: &ServerId, kind: ListKind, listing: &Listing, max_bytes: usize) {
+        self.clear(kind);
+        for (i, raw) in listing.items().enumerate() {
             if let Err((fault, reason)) = self.read_item(server, kind, raw, max_bytes) {
                 let item = format!("{}[{i}]", kind.method());
-                self.findings.push(Finding::new(server.clone(), item, fault, format!("{reason}: left out")));
+                self.find(kind, Finding::new(server.clone(), item, fault, format!("{reason}: left out")));
             }
+        }
+        if let Some(cut) = listing.cut {
+            self.find(kind, Finding::new(server.clone(), kind.method(), FindingKind::ListCut, cut.to_string()));
         }
     }
 
@@ -73,58 +108,59 @@ impl ServerParts {
         let digest = Digest::of(&value);
         match kind {
             ListKind::Tools => {
-                let tool = self.noted(server, Tool::read(value).map_err(malformed)?, |tool| &tool.name);
+                let tool = self.noted(server, kind, Tool::read(value).map_err(malformed)?, |tool| &tool.name);
                 self.add_tool(server, tool, digest);
             }
             ListKind::Resources => {
-                let resource = self.noted(server, Resource::read(value).map_err(malformed)?, |item| &item.uri);
+                let resource = self.noted(server, kind, Resource::read(value).map_err(malformed)?, |item| &item.uri);
                 self.add_resource(server, resource, digest);
             }
             ListKind::ResourceTemplates => {
                 let read = ResourceTemplate::read(value).map_err(malformed)?;
-                let template = self.noted(server, read, |item| &item.uri_template);
+                let template = self.noted(server, kind, read, |item| &item.uri_template);
                 self.add_template(server, template, digest);
             }
             ListKind::Prompts => {
-                let prompt = self.noted(server, Prompt::read(value).map_err(malformed)?, |prompt| &prompt.name);
+                let prompt = self.noted(server, kind, Prompt::read(value).map_err(malformed)?, |prompt| &prompt.name);
                 self.add_prompt(server, prompt, digest);
             }
         }
         Ok(())
     }
 
-    fn noted<T>(&mut self, server: &ServerId, read: Read<T>, name: impl Fn(&T) -> &String) -> T {
+    fn noted<T>(&mut self, server: &ServerId, kind: ListKind, read: Read<T>, name: impl Fn(&T) -> &String) -> T {
         for note in &read.notes {
             let message = format!("{note}: kept as sent, not used");
-            self.findings.push(Finding::new(server.clone(), name(&read.item), FindingKind::MalformedField, message));
+            let finding = Finding::new(server.clone(), name(&read.item), FindingKind::MalformedField, message);
+            self.find(kind, finding);
         }
         read.item
     }
 
     pub(super) fn add_tool(&mut self, server: &ServerId, tool: Tool, digest: Digest) {
         let name: Arc<str> = tool.name.as_str().into();
-        insert(&mut self.tools, &mut self.findings, server, name, (Arc::new(tool), digest));
+        self.insert(ListKind::Tools, server, |parts| &mut parts.tools, name, (Arc::new(tool), digest));
     }
 
     pub(super) fn add_resource(&mut self, server: &ServerId, resource: Resource, digest: Digest) {
         let uri: Arc<str> = resource.uri.as_str().into();
         let id = ResourceId::new(server.clone(), Arc::clone(&uri));
         let entry = Arc::new(ResourceEntry { id, resource, digest });
-        insert(&mut self.resources, &mut self.findings, server, uri, entry);
+        self.insert(ListKind::Resources, server, |parts| &mut parts.resources, uri, entry);
     }
 
     pub(super) fn add_template(&mut self, server: &ServerId, template: ResourceTemplate, digest: Digest) {
         let text: Arc<str> = template.uri_template.as_str().into();
         let id = TemplateId::new(server.clone(), Arc::clone(&text));
         let entry = Arc::new(TemplateEntry { id, template, digest });
-        insert(&mut self.templates, &mut self.findings, server, text, entry);
+        self.insert(ListKind::ResourceTemplates, server, |parts| &mut parts.templates, text, entry);
     }
 
     pub(super) fn add_prompt(&mut self, server: &ServerId, prompt: Prompt, digest: Digest) {
         let name: Arc<str> = prompt.name.as_str().into();
         let id = PromptId::new(server.clone(), Arc::clone(&name));
         let entry = Arc::new(PromptEntry { id, prompt, digest });
-        insert(&mut self.prompts, &mut self.findings, server, name, entry);
+        self.insert(ListKind::Prompts, server, |parts| &mut parts.prompts, name, entry);
     }
 
     /// Over the instructions and the digests of all items, list by list.
@@ -145,26 +181,29 @@ impl ServerParts {
             id,
             info: self.info.clone(),
             digest: self.digest(),
-            scope: self.scope,
+            // Private above public, and private where nothing was said.
+            scope: self.scopes.values().copied().max().unwrap_or_default(),
             failure: self.failure.clone(),
             age: self.age,
         }
     }
-}
 
-/// The first item of a name stands: a server's list order is all there is to go by.
-fn insert<T>(
-    items: &mut BTreeMap<Arc<str>, T>,
-    findings: &mut Vec<Finding>,
-    server: &ServerId,
-    name: Arc<str>,
-    item: T,
-) {
-    match items.entry(name) {
-        Entry::Vacant(entry) => _ = entry.insert(item),
-        Entry::Occupied(entry) => {
-            let message = "the server lists this name twice: the first one stands";
-            findings.push(Finding::new(server.clone(), entry.key(), FindingKind::Duplicate, message));
+    /// The first item of a name stands: a server's list order is all there is to go by.
+    fn insert<T>(
+        &mut self,
+        kind: ListKind,
+        server: &ServerId,
+        items: impl Fn(&mut Self) -> &mut BTreeMap<Arc<str>, T>,
+        name: Arc<str>,
+        item: T,
+    ) {
+        match items(self).entry(name) {
+            Entry::Vacant(entry) => _ = entry.insert(item),
+            Entry::Occupied(entry) => {
+                let message = "the server lists this name twice: the first one stands";
+                let finding = Finding::new(server.clone(), entry.key(), FindingKind::Duplicate, message);
+                self.find(kind, finding);
+            }
         }
     }
 }

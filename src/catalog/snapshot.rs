@@ -216,9 +216,9 @@ impl CatalogBuilder {
         let mut ids = ids.into_iter();
         for (server, parts) in self.servers {
             inner.servers.push(parts.entry(server.clone()));
-            inner.findings.extend(parts.findings);
+            inner.findings.extend(parts.findings.into_values().flatten());
             for ((tool, digest), (id, exposed)) in parts.tools.into_values().zip(ids.by_ref().zip(exposed.by_ref())) {
-                if exposed.as_str() != &*id.name && !exposed.as_str().ends_with(&*id.name) {
+                if !exposed.as_str().ends_with(&*id.name) {
                     let message = format!("providers do not accept this name: the model knows it as {exposed}");
                     inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
                 }

@@ -111,6 +111,16 @@ impl ToolPattern {
     pub fn matches(&self, tool: &ToolId) -> bool {
         wildcard(&self.server, tool.server.as_str()) && wildcard(&self.name, &tool.name)
     }
+
+    /// The part that is matched against server ids.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The part that is matched against tool names.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl FromStr for ToolPattern {

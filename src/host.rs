@@ -1,0 +1,226 @@
+//! The door: a [`Host`] wires servers, retrieval and token counting together.
+//!
+//! ```
+//! use proem::{Host, TokenBudget, client::MemoryClient, render::Anthropic};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> proem::Result<()> {
+//! let host = Host::builder()
+//!     .server("git", MemoryClient::new().with_tool("merge", "Merge a branch into another"))
+//!     .server("mail", MemoryClient::new().with_tool("send", "Send a message to a person"))
+//!     .build()?;
+//! host.refresh().await;
+//!
+//! let mut session = host.session();
+//! let context = session.turn("merge the release branch").tools(TokenBudget::new(2_000)).build().await?;
+//! let request = context.render(&Anthropic::new());
+//! assert_eq!(request.to_value()["tools"][0]["name"], "merge");
+//! assert_eq!(context.route("merge")?.to_string(), "git/merge");
+//! # Ok(())
+//! # }
+//! ```
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    Error, Result,
+    catalog::{Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress},
+    client::{Client, Limits},
+    id::{PromptId, ServerId},
+    prompts,
+    protocol::GetPromptResult,
+    retrieval::Retriever,
+    session::{Composer, Session},
+    tokens::{CountCache, TokenCounter},
+};
+
+/// Several servers, and everything that is needed to compose a turn from them. Cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    servers: Arc<Aggregator>,
+    composer: Arc<Composer>,
+}
+
+impl Host {
+    /// Starts a host.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    /// Asks all servers at once for what is not fresh any more. Never fails as a whole: see
+    /// [`Catalog::failures`].
+    pub async fn refresh(&self) -> Catalog {
+        self.servers.refresh().await
+    }
+
+    /// As [`refresh`](Self::refresh), telling `progress` of each server as it goes.
+    pub async fn refresh_with(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Catalog {
+        self.servers.refresh_with(progress).await
+    }
+
+    /// Waits until a server says that something changed and the burst is over, and refreshes.
+    pub async fn changed(&self) -> (Catalog, Changes) {
+        self.servers.changed().await
+    }
+
+    /// The catalog as the last refresh left it; empty before the first one.
+    pub fn catalog(&self) -> Catalog {
+        self.servers.catalog()
+    }
+
+    /// Starts a conversation now.
+    pub fn session(&self) -> Session {
+        self.session_at(Timestamp::now())
+    }
+
+    /// Starts a conversation with another `now`: what recency is measured against.
+    pub fn session_at(&self, now: Timestamp) -> Session {
+        Session::new(Arc::clone(&self.composer), now)
+    }
+
+    /// Gets a prompt that a person invoked. Its arguments are checked before the server is asked.
+    ///
+    /// # Errors
+    /// See [`prompts::get`].
+    pub async fn prompt(&self, id: &PromptId, arguments: &BTreeMap<String, String>) -> Result<GetPromptResult> {
+        prompts::get(&self.servers, &self.catalog(), id, arguments).await
+    }
+
+    /// The client of a server, for calls.
+    ///
+    /// # Errors
+    /// [`Error::UnknownServer`].
+    pub fn client(&self, server: &ServerId) -> Result<&Arc<dyn Client>> {
+        self.servers.client(server)
+    }
+
+    /// What counts tokens, with what it remembers.
+    pub fn counts(&self) -> &CountCache {
+        self.composer.counts()
+    }
+
+    /// What the turns share, for hosts that search by themselves.
+    pub fn composer(&self) -> &Arc<Composer> {
+        &self.composer
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("servers", &self.servers).finish_non_exhaustive()
+    }
+}
+
+/// Sets up a [`Host`]. Every default is stated.
+#[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct HostBuilder {
+    servers: Vec<(String, Arc<dyn Client>)>,
+    retriever: Option<Arc<dyn Retriever>>,
+    counter: Option<Arc<dyn TokenCounter>>,
+    aggregator: AggregatorOptions,
+}
+
+impl HostBuilder {
+    /// Adds a server under a name of the host's choice. The order of servers does not matter.
+    pub fn server(self, name: impl Into<String>, client: impl Client + 'static) -> Self {
+        self.shared_server(name, Arc::new(client))
+    }
+
+    /// Adds a server whose client others hold too.
+    pub fn shared_server(mut self, name: impl Into<String>, client: Arc<dyn Client>) -> Self {
+        self.servers.push((name.into(), client));
+        self
+    }
+
+    /// Adds several servers, such as those of a configuration file.
+    pub fn servers(mut self, servers: impl IntoIterator<Item = (ServerId, Arc<dyn Client>)>) -> Self {
+        self.servers.extend(servers.into_iter().map(|(id, client)| (id.to_string(), client)));
+        self
+    }
+
+    /// Sets what retrieves tools. Default: lexical search (feature `tantivy`).
+    pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
+        self.retriever = Some(Arc::new(retriever));
+        self
+    }
+
+    /// Sets what counts tokens. Default: tiktoken's `o200k_base` (feature `tiktoken`).
+    pub fn counter(mut self, counter: impl TokenCounter + 'static) -> Self {
+        self.counter = Some(Arc::new(counter));
+        self
+    }
+
+    /// Sets when exposed names carry their server's name. Default: on a collision.
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.aggregator.naming = naming;
+        self
+    }
+
+    /// Sets what one server may cost. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.aggregator.limits = limits;
+        self
+    }
+
+    /// Sets on whose behalf servers are asked; private lists never leave that context. Default:
+    /// one unnamed context.
+    pub fn authorization(mut self, authorization: Authorization) -> Self {
+        self.aggregator.authorization = authorization;
+        self
+    }
+
+    /// Shares lists with other hosts, as far as their servers allow. Default: a cache of its own.
+    pub fn lists(mut self, lists: Arc<ListCache>) -> Self {
+        self.aggregator.lists = lists;
+        self
+    }
+
+    /// Checks and wires. No server is asked yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a server name that is not valid or given twice; [`Error::Missing`]
+    /// for a retriever or counter whose default is switched off and that was not given.
+    pub fn build(self) -> Result<Host> {
+        let mut servers = BTreeMap::new();
+        for (name, client) in self.servers {
+            let id = ServerId::new(&name)?;
+            if servers.insert(id, client).is_some() {
+                return Err(Error::invalid(format!("server id `{name}`"), "two servers have this name"));
+            }
+        }
+        let retriever = self.retriever.or_else(default_retriever).ok_or(Error::Missing {
+            missing: "a retriever",
+            remedy: "give one to `HostBuilder::retriever`, or switch on the feature `tantivy`",
+        })?;
+        let counter = self.counter.or_else(default_counter).ok_or(Error::Missing {
+            missing: "a token counter",
+            remedy: "give one to `HostBuilder::counter`, or switch on the feature `tiktoken`",
+        })?;
+        let servers = Arc::new(Aggregator::new(servers, self.aggregator));
+        let composer = Composer::new(Arc::clone(&servers), retriever, Arc::new(CountCache::new(counter)));
+        Ok(Host { servers, composer: Arc::new(composer) })
+    }
+}
+
+#[cfg(feature = "tantivy")]
+fn default_retriever() -> Option<Arc<dyn Retriever>> {
+    Some(Arc::new(crate::retrieval::Lexical::default()))
+}
+
+#[cfg(not(feature = "tantivy"))]
+fn default_retriever() -> Option<Arc<dyn Retriever>> {
+    None
+}
+
+#[cfg(feature = "tiktoken")]
+fn default_counter() -> Option<Arc<dyn TokenCounter>> {
+    Some(Arc::new(crate::tokens::Tiktoken::default()))
+}
+
+#[cfg(not(feature = "tiktoken"))]
+fn default_counter() -> Option<Arc<dyn TokenCounter>> {
+    None
+}

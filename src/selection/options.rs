@@ -1,0 +1,106 @@
+use crate::{retrieval::ToolPattern, tokens::TokenBudget};
+
+/// How tools are selected. Every default is stated with its reason.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SelectionOptions {
+    /// What the definitions may cost together. Default: 4,000 tokens, about ten tools of the
+    /// median real size (1,237 bytes), which is where selection by models was seen to be best.
+    pub budget: TokenBudget,
+    /// The most tools besides pinned ones. Default: 20.
+    pub top: usize,
+    /// So many of the best are offered however far their scores fall behind. Default: 3.
+    pub min: usize,
+    /// A tool is offered while its score is at least this share of the best one's. Default: 0.4,
+    /// which was measured to keep 92 % of the needed tools at 12 on average, better than a fixed
+    /// number of the same size. 0 switches it off.
+    pub ratio: f32,
+    /// The most tools of one server while tools of others wait; free places are filled up by rank
+    /// afterwards. Default: half of [`top`](Self::top): one server that copies the query into ten
+    /// tools then costs 3 % of the needed tools instead of all of them.
+    pub per_server: Option<usize>,
+    /// The most tools that the provider takes. Default: 128 (OpenAI; the others take more).
+    pub provider_cap: usize,
+    /// Tools that are always offered, first and in the order of their ids.
+    pub pins: Vec<ToolPattern>,
+    /// Below this share of the query covered by the best tool, only pinned tools are offered and
+    /// the selection says so. Default: 0, since coverage is not a calibrated probability.
+    pub min_confidence: f32,
+}
+
+impl Default for SelectionOptions {
+    fn default() -> Self {
+        Self {
+            budget: TokenBudget::new(4_000),
+            top: 20,
+            min: 3,
+            ratio: 0.4,
+            per_server: None,
+            provider_cap: 128,
+            pins: Vec::new(),
+            min_confidence: 0.0,
+        }
+    }
+}
+
+impl SelectionOptions {
+    /// Sets the budget.
+    #[must_use]
+    pub fn with_budget(mut self, budget: TokenBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Sets the most tools besides pinned ones.
+    #[must_use]
+    pub fn with_top(mut self, top: usize) -> Self {
+        self.top = top;
+        self
+    }
+
+    /// Sets how many of the best are offered however far their scores fall behind.
+    #[must_use]
+    pub fn with_min(mut self, min: usize) -> Self {
+        self.min = min;
+        self
+    }
+
+    /// Sets the share of the best score that a tool must reach; not a number counts as 0.
+    #[must_use]
+    pub fn with_ratio(mut self, ratio: f32) -> Self {
+        self.ratio = if ratio.is_nan() { 0.0 } else { ratio };
+        self
+    }
+
+    /// Sets the most tools of one server while tools of others wait.
+    #[must_use]
+    pub fn with_per_server(mut self, tools: usize) -> Self {
+        self.per_server = Some(tools);
+        self
+    }
+
+    /// Sets the most tools that the provider takes.
+    #[must_use]
+    pub fn with_provider_cap(mut self, tools: usize) -> Self {
+        self.provider_cap = tools;
+        self
+    }
+
+    /// Adds tools that are always offered.
+    #[must_use]
+    pub fn with_pin(mut self, pattern: ToolPattern) -> Self {
+        self.pins.push(pattern);
+        self
+    }
+
+    /// Sets the least share of the query that the best tool must cover.
+    #[must_use]
+    pub fn with_min_confidence(mut self, coverage: f32) -> Self {
+        self.min_confidence = coverage;
+        self
+    }
+
+    pub(super) fn quota(&self) -> usize {
+        self.per_server.unwrap_or(self.top.div_ceil(2)).max(1)
+    }
+}

@@ -1,0 +1,217 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    form::{Definition, Form, full_tokens},
+    options::SelectionOptions,
+    reason::{Exclusion, Inclusion},
+};
+use crate::{
+    catalog::{Catalog, ExposedName, ToolEntry},
+    id::{ServerId, ToolId},
+    retrieval::{Filter, Hit, Ranking, Tier},
+    tokens::CountCache,
+};
+
+/// The tools that are offered, and those that are not.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Selection {
+    /// Pinned tools by id, then ranked ones by rank.
+    pub tools: Vec<SelectedTool>,
+    /// Filtered tools by id, then ranked ones by rank. Tools that were not ranked at all are not listed.
+    pub excluded: Vec<ExcludedTool>,
+    /// What the offered definitions cost together; never above the budget.
+    pub tokens: usize,
+    /// How much of the query the best tool covers, 0 to 1 ([`Ranking::coverage`]).
+    pub confidence: f32,
+}
+
+/// A tool that is offered.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SelectedTool {
+    /// The tool.
+    pub id: ToolId,
+    /// What the model calls it.
+    pub exposed: ExposedName,
+    /// What of it is shown.
+    pub definition: Definition,
+    /// How much of it is shown.
+    pub form: Form,
+    /// What that costs.
+    pub tokens: usize,
+    /// Its score in the ranking; 0 if it was not ranked.
+    pub score: f32,
+    /// Its place in the ranking; `None` if it was not ranked.
+    pub rank: Option<usize>,
+    /// Why it is offered.
+    pub reason: Inclusion,
+}
+
+/// A tool that is not offered.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExcludedTool {
+    /// The tool's server, or the pin's server pattern.
+    pub server: String,
+    /// The tool's name, or the pin's name pattern.
+    pub name: String,
+    /// Why not.
+    pub reason: Exclusion,
+}
+
+/// Selects tools: pinned ones first, then by rank, within all limits of `options`.
+///
+/// `filter` is applied again, so that a ranking made with another filter lets nothing through.
+pub fn select(
+    catalog: &Catalog,
+    ranking: &Ranking,
+    filter: &Filter,
+    options: &SelectionOptions,
+    counts: &CountCache,
+) -> Selection {
+    let mut chosen = Chosen::new(options, counts);
+    let mut excluded = Vec::new();
+    if !filter.is_empty() {
+        for entry in catalog.tools() {
+            if let Some(why) = filter.exclusion(entry) {
+                excluded.push(ExcludedTool::new(&entry.id, Exclusion::Filtered(why)));
+            }
+        }
+    }
+    for pin in &options.pins {
+        let mut known = false;
+        for entry in catalog.tools().iter().filter(|entry| pin.matches(&entry.id)) {
+            known = true;
+            if filter.passes(entry) && !chosen.has(&entry.id) {
+                let hit = ranking.hits.iter().find(|hit| hit.tool == entry.id);
+                if let Err(reason) = chosen.take(entry, hit, Inclusion::Pinned) {
+                    excluded.push(ExcludedTool::new(&entry.id, reason));
+                }
+            }
+        }
+        if !known {
+            let (server, name) = (pin.server().to_owned(), pin.name().to_owned());
+            excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
+        }
+    }
+    let candidates = ranking.hits.iter().filter_map(|hit| Some((hit, catalog.tool(&hit.tool)?)));
+    let candidates: Vec<_> = candidates.filter(|(hit, entry)| filter.passes(entry) && !chosen.has(&hit.tool)).collect();
+    chosen.by_rank(&candidates, ranking.coverage, &mut excluded);
+    Selection { tokens: chosen.tokens, tools: chosen.tools, excluded, confidence: ranking.coverage }
+}
+
+struct Chosen<'a> {
+    options: &'a SelectionOptions,
+    counts: &'a CountCache,
+    tools: Vec<SelectedTool>,
+    ranked: usize,
+    tokens: usize,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(options: &'a SelectionOptions, counts: &'a CountCache) -> Self {
+        Self { options, counts, tools: Vec::new(), ranked: 0, tokens: 0 }
+    }
+
+    fn has(&self, id: &ToolId) -> bool {
+        self.tools.iter().any(|tool| tool.id == *id)
+    }
+
+    /// Takes candidates by rank: first within each server's quota, then whoever is left.
+    fn by_rank(&mut self, candidates: &[(&Hit, &Arc<ToolEntry>)], coverage: f32, excluded: &mut Vec<ExcludedTool>) {
+        let options = self.options;
+        let best = candidates.iter().map(|(hit, _)| hit.score).fold(0.0, f32::max);
+        let named = candidates.first().is_some_and(|(hit, _)| hit.tier == Tier::Named);
+        let unsure = coverage < options.min_confidence && !named;
+        let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
+        let mut waiting = Vec::new();
+        let mut per_server: BTreeMap<&ServerId, usize> = BTreeMap::new();
+        for (i, (hit, entry)) in candidates.iter().enumerate() {
+            let deep = i >= options.min && hit.tier == Tier::Scored && hit.score < options.ratio * best;
+            reasons[i] = if unsure {
+                Some(Exclusion::Confidence)
+            } else if deep {
+                Some(Exclusion::Depth)
+            } else if self.ranked >= options.top {
+                Some(Exclusion::Top)
+            } else if per_server.get(&entry.id.server).is_some_and(|n| *n >= options.quota()) {
+                waiting.push(i);
+                None
+            } else {
+                let taken = self.take_ranked(hit, entry);
+                if taken.is_ok() {
+                    *per_server.entry(&entry.id.server).or_default() += 1;
+                }
+                taken.err()
+            };
+        }
+        for i in waiting {
+            let (hit, entry) = candidates[i];
+            reasons[i] =
+                if self.ranked >= options.top { Some(Exclusion::Quota) } else { self.take_ranked(hit, entry).err() };
+        }
+        let left_out = candidates.iter().zip(reasons);
+        excluded.extend(left_out.filter_map(|((hit, _), reason)| Some(ExcludedTool::new(&hit.tool, reason?))));
+        self.tools.sort_by(|a, b| place(a).cmp(&place(b)));
+    }
+
+    fn take_ranked(&mut self, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
+        let reason = match hit.tier {
+            Tier::Named => Inclusion::Named,
+            Tier::Scored => Inclusion::Matched(strongest(hit)),
+        };
+        self.take(entry, Some(hit), reason)?;
+        self.ranked += 1;
+        Ok(())
+    }
+
+    /// Takes a tool in the largest form that fits.
+    fn take(&mut self, entry: &ToolEntry, hit: Option<&Hit>, reason: Inclusion) -> Result<(), Exclusion> {
+        if self.tools.len() >= self.options.provider_cap {
+            return Err(Exclusion::ProviderCap);
+        }
+        let left = self.options.budget.tokens().saturating_sub(self.tokens);
+        for form in Form::ALL {
+            let definition = Definition::of(&entry.tool, form);
+            let tokens = match form {
+                Form::Full => full_tokens(entry, self.counts),
+                _ => definition.tokens(entry.exposed.as_str(), self.counts),
+            };
+            if tokens <= left {
+                self.tokens += tokens;
+                self.tools.push(SelectedTool {
+                    id: entry.id.clone(),
+                    exposed: entry.exposed.clone(),
+                    definition,
+                    form,
+                    tokens,
+                    score: hit.map_or(0.0, |hit| hit.score),
+                    rank: hit.map(|hit| hit.rank),
+                    reason,
+                });
+                return Ok(());
+            }
+        }
+        Err(Exclusion::Budget(left))
+    }
+}
+
+impl ExcludedTool {
+    fn new(id: &ToolId, reason: Exclusion) -> Self {
+        Self { server: id.server.to_string(), name: id.name.to_string(), reason }
+    }
+}
+
+/// Pinned tools by id, then ranked ones by rank.
+fn place(tool: &SelectedTool) -> (bool, Option<usize>, &ToolId) {
+    let pinned = tool.reason == Inclusion::Pinned;
+    (!pinned, tool.rank.filter(|_| !pinned), &tool.id)
+}
+
+/// The two fields that gave most to a score; equal ones by name.
+fn strongest(hit: &Hit) -> Vec<&'static str> {
+    let mut fields: Vec<_> = hit.fields.iter().filter(|(_, score)| **score > 0.0).collect();
+    fields.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+    fields.into_iter().take(2).map(|(name, _)| *name).collect()
+}

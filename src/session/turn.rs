@@ -1,0 +1,188 @@
+use std::time::Instant;
+
+use jiff::Timestamp;
+
+use super::{Session, context::{Context, Timings}};
+use crate::{
+    Result,
+    catalog::Catalog,
+    id::{ResourceId, ServerId},
+    render::{Attachment, Layout, Message, ToolSpec},
+    resources::{self, Attached, ReadLimits, ResourceOptions},
+    retrieval::{Filter, Query},
+    selection::{Selection, SelectionOptions, select},
+    tokens::TokenBudget,
+};
+
+/// A turn that is being set up.
+#[derive(Debug)]
+#[must_use = "a turn does nothing until it is built"]
+pub struct Turn<'a> {
+    session: &'a mut Session,
+    query: Query,
+    selection: SelectionOptions,
+    filter: Filter,
+    resources: ResourceOptions,
+    reading: ReadLimits,
+    model: Option<String>,
+    system: Vec<String>,
+    messages: Vec<Message>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(session: &'a mut Session, query: Query) -> Self {
+        let resources = ResourceOptions::new(session.now);
+        Self {
+            session,
+            query,
+            selection: SelectionOptions::default(),
+            filter: Filter::new(),
+            resources,
+            reading: ReadLimits::default(),
+            model: None,
+            system: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    /// Sets what tool definitions may cost. Default: 4,000 tokens.
+    pub fn tools(mut self, budget: TokenBudget) -> Self {
+        self.selection.budget = budget;
+        self
+    }
+
+    /// Sets what attached resources may cost. Default: 0, nothing is attached.
+    pub fn resources(mut self, budget: TokenBudget) -> Self {
+        self.resources.budget = budget;
+        self
+    }
+
+    /// Sets how tools are selected, budget included.
+    pub fn selection(mut self, options: SelectionOptions) -> Self {
+        self.selection = options;
+        self
+    }
+
+    /// Sets which tools may be offered at all.
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Attaches a resource that a person or the host picked, as far as the budget goes.
+    pub fn pick(mut self, resource: ResourceId) -> Self {
+        self.resources.pins.push(resource);
+        self
+    }
+
+    /// Sets what reading resources may cost.
+    pub fn reading(mut self, limits: ReadLimits) -> Self {
+        self.reading = limits;
+        self
+    }
+
+    /// Sets another `now` for this turn.
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.resources.now = now;
+        self
+    }
+
+    /// Names the model in the request.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Adds a piece of the host's own text.
+    pub fn system(mut self, text: impl Into<String>) -> Self {
+        self.system.push(text.into());
+        self
+    }
+
+    /// Adds messages before the newest one: the conversation so far, or a prompt that the user invoked.
+    pub fn messages(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
+        self.messages.extend(messages);
+        self
+    }
+
+    /// Retrieves and selects tools, reads and attaches resources, and lays out the request, all
+    /// against the catalog as the last refresh left it.
+    ///
+    /// # Errors
+    /// [`Error::Index`](crate::Error::Index) if the catalog cannot be indexed or searched. A
+    /// server that fails to give a resource is no error: the resource is left out with the reason.
+    pub async fn build(self) -> Result<Context> {
+        let composer = std::sync::Arc::clone(&self.session.composer);
+        let catalog = composer.servers.catalog();
+        let mut clock = Clock(Instant::now());
+        let index = composer.index(&catalog).await?;
+        let mut timings = Timings { index: clock.lap(), ..Timings::default() };
+        let ranking = composer.search(&catalog, &*index, &self.query, &self.filter, self.depth())?;
+        timings.search = clock.lap();
+        let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
+        timings.select = clock.lap();
+        let picked = resources::select(&catalog, &self.resources);
+        let budget = self.resources.budget;
+        let attached = resources::attach(&composer.servers, picked, budget, &self.reading, composer.counts()).await;
+        timings.attach = clock.lap();
+        let layout = self.layout(&catalog, &selection, &attached);
+        timings.layout = clock.lap();
+        let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
+        self.session.offered.extend(offered);
+        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer))
+    }
+
+    /// How deep to rank: so far that quotas and forms that do not fit find their replacements.
+    fn depth(&self) -> usize {
+        self.selection.top.saturating_mul(4).clamp(64, 1_024)
+    }
+
+    fn layout(&self, catalog: &Catalog, selection: &Selection, attached: &Attached) -> Layout {
+        let mut layout = Layout::new();
+        layout.model.clone_from(&self.model);
+        layout.system.clone_from(&self.system);
+        layout.tools = selection
+            .tools
+            .iter()
+            .map(|tool| {
+                let mut spec = ToolSpec::new(tool.id.clone(), tool.exposed.as_str());
+                spec.description.clone_from(&tool.definition.description);
+                spec.input_schema.clone_from(&tool.definition.input_schema);
+                spec
+            })
+            .collect();
+        layout.instructions = instructions(catalog, selection);
+        layout.attachments = attached
+            .texts
+            .iter()
+            .map(|text| {
+                let mut attachment = Attachment::new(text.id.clone(), text.text.as_str()).with_label(&text.label);
+                attachment.mime_type.clone_from(&text.mime_type);
+                attachment
+            })
+            .collect();
+        layout.messages.clone_from(&self.messages);
+        if !self.query.text.trim().is_empty() {
+            layout.messages.push(Message::user(&self.query.text));
+        }
+        layout
+    }
+}
+
+/// The instructions of the servers whose tools are offered: how to use what is not there helps nobody.
+fn instructions(catalog: &Catalog, selection: &Selection) -> Vec<(ServerId, String)> {
+    let offers = |id: &ServerId| selection.tools.iter().any(|tool| tool.id.server == *id);
+    let servers = catalog.servers().iter().filter(|server| offers(&server.id));
+    let text = |text: &String| !text.trim().is_empty();
+    servers.filter_map(|server| Some((server.id.clone(), server.info.instructions.clone().filter(text)?))).collect()
+}
+
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> std::time::Duration {
+        let lap = self.0.elapsed();
+        self.0 = Instant::now();
+        lap
+    }
+}
