@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod id;
 pub mod json;
 pub mod protocol;
+pub mod render;
 pub mod retrieval;
 
 pub use self::error::{Error, Result};
