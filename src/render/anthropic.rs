@@ -95,6 +95,20 @@ impl Anthropic {
                 ];
                 vec![("type", Json::text("image")), ("source", Json::Object(source))]
             }
+            Part::Call { id, name, arguments } => vec![
+                ("type", Json::text("tool_use")),
+                ("id", Json::text(*id)),
+                ("name", Json::text(*name)),
+                ("input", Json::Raw(arguments)),
+            ],
+            Part::Result { call_id, parts, is_error } => {
+                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(*call_id))];
+                if !parts.is_empty() {
+                    fields.push(("content", Json::Array(parts.iter().map(|part| self.part(part, None)).collect())));
+                }
+                fields.extend(is_error.then_some(("is_error", Json::Bool(true))));
+                fields
+            }
         };
         self.marked(fields, mark)
     }

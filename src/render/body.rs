@@ -16,7 +16,8 @@ pub(super) enum Json<'a> {
     Raw(&'a str),
     Bool(bool),
     Number(u64),
-    Object(Vec<(&'static str, Json<'a>)>),
+    Array(Vec<Self>),
+    Object(Vec<(&'static str, Self)>),
 }
 
 impl<'a> Json<'a> {
@@ -30,6 +31,16 @@ impl<'a> Json<'a> {
             Self::Raw(json) => out.push_str(json),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Number(value) => out.push_str(&value.to_string()),
+            Self::Array(items) => {
+                out.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    item.write(out);
+                }
+                out.push(']');
+            }
             Self::Object(fields) => {
                 let mut fields: Vec<_> = fields.iter().collect();
                 fields.sort_unstable_by_key(|(key, _)| *key);

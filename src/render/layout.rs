@@ -6,7 +6,8 @@ use super::delimit;
 use crate::{
     error::excerpt,
     id::{ResourceId, ServerId, ToolId},
-    protocol::{ContentBlock, PromptMessage, ResourceContents, Role},
+    json::canonical,
+    protocol::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role},
 };
 
 /// Everything that one request holds, as plain data: made by the layers above or by hand.
@@ -248,6 +249,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// A message without content, to which blocks are added.
+    pub fn new(role: Role) -> Self {
+        Self { role, content: Vec::new() }
+    }
+
     /// A text by the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, content: vec![Block::Text(text.into())] }
@@ -287,9 +293,40 @@ pub enum Block {
         /// Base64. Never enters text.
         data: String,
     },
+    /// A call that the model made, in a message of the model. Every call needs its result in the
+    /// next message: providers refuse a request that lacks one.
+    ToolCall {
+        /// The provider's id of the call.
+        id: String,
+        /// The name that the model used.
+        name: String,
+        /// The arguments that the model gave.
+        arguments: Map<String, Value>,
+    },
+    /// What a call gave, in a message of the user.
+    ToolResult {
+        /// The provider's id of the call.
+        call_id: String,
+        /// Texts and pictures.
+        content: Vec<Self>,
+        /// The call failed, and the model should see why.
+        is_error: bool,
+    },
 }
 
 impl Block {
+    /// A tool's answer in the form that a model can be given. `server` is whose tool it is.
+    ///
+    /// `structuredContent` is put before the model only where the answer holds nothing else:
+    /// servers should repeat it as text (MCP 2026-07-28, tools).
+    pub fn tool_result(server: &ServerId, call_id: impl Into<String>, result: &CallToolResult) -> Self {
+        let mut content: Vec<_> = result.content.iter().map(|content| Self::from_content(server, content)).collect();
+        if let (true, Some(structured)) = (content.is_empty(), &result.structured_content) {
+            content.push(Self::Text(canonical(structured)));
+        }
+        Self::ToolResult { call_id: call_id.into(), content, is_error: result.is_error }
+    }
+
     fn from_content(server: &ServerId, content: &ContentBlock) -> Self {
         match content {
             ContentBlock::Text { text, .. } => Self::Text(text.clone()),

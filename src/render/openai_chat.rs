@@ -6,7 +6,7 @@ use super::{
     request::{Request, SectionKind},
     schema,
     tools::{ReadyTool, ToolRules, ready},
-    turns::{Part, Turn, system, turns},
+    turns::{Part, Turn, result_text, system, turns},
 };
 use crate::protocol::Role;
 
@@ -77,8 +77,63 @@ impl OpenAiChat {
                 let url = vec![("url", Json::text(format!("data:{mime_type};base64,{data}")))];
                 vec![("type", Json::text("image_url")), ("image_url", Json::Object(url))]
             }
+            Part::Call { id, name, arguments } => {
+                let function = vec![("name", Json::text(*name)), ("arguments", Json::text(arguments))];
+                vec![("type", Json::text("function")), ("id", Json::text(*id)), ("function", Json::Object(function))]
+            }
+            Part::Result { call_id, parts, is_error } => vec![
+                ("role", Json::text("tool")),
+                ("tool_call_id", Json::text(*call_id)),
+                ("content", Json::text(result_text(parts, *is_error))),
+            ],
         };
         self.marked(fields, mark)
+    }
+
+    /// What the model said, and the calls that it made with it.
+    fn assistant(&self, body: &mut Body, turn: &Turn<'_>) {
+        let texts: Vec<&str> = turn.parts.iter().filter_map(Part::as_text).collect();
+        let calls: Vec<_> = turn.parts.iter().filter(|part| matches!(part, Part::Call { .. })).collect();
+        body.section(SectionKind::Messages);
+        body.open('{');
+        if !texts.is_empty() {
+            body.field("content", &Json::text(texts.join("\n\n")));
+        }
+        body.field("role", &Json::text("assistant"));
+        if !calls.is_empty() {
+            body.field("tool_calls", &Json::Array(calls.into_iter().map(|call| self.part(call, false)).collect()));
+        }
+        body.close('}');
+    }
+
+    /// What the user said; results come before it, each a message of its own.
+    fn user(&self, body: &mut Body, turn: &Turn<'_>) {
+        let mut in_message = false;
+        for (p, part) in turn.parts.iter().enumerate() {
+            let attached = p < turn.attachments;
+            if !attached {
+                body.section(SectionKind::Messages);
+            }
+            let is_result = matches!(part, Part::Result { .. });
+            if in_message && is_result {
+                close_message(body);
+            } else if !in_message && !is_result {
+                body.open('{');
+                body.key("content");
+                body.open('[');
+            }
+            in_message = !is_result;
+            if attached {
+                body.section(SectionKind::Attachments);
+            }
+            body.value(&self.part(part, p + 1 == turn.attachments));
+            if p + 1 == turn.attachments {
+                body.end_section();
+            }
+        }
+        if in_message {
+            close_message(body);
+        }
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: bool) -> Json<'a> {
@@ -135,27 +190,10 @@ impl Provider for OpenAiChat {
             body.end_section();
         }
         for turn in &turns {
-            if turn.attachments == 0 {
-                body.section(SectionKind::Messages);
+            match turn.role {
+                Role::Assistant => self.assistant(&mut body, turn),
+                Role::User => self.user(&mut body, turn),
             }
-            body.open('{');
-            body.key("content");
-            if turn.role == Role::Assistant {
-                body.value(&Json::text(joined(turn)));
-            } else {
-                body.open('[');
-                for (p, part) in turn.parts.iter().enumerate() {
-                    let attached = p < turn.attachments;
-                    body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
-                    body.value(&self.part(part, p + 1 == turn.attachments));
-                    if p + 1 == turn.attachments {
-                        body.end_section();
-                    }
-                }
-                body.close(']');
-            }
-            body.field("role", &Json::text(turn.role.as_str()));
-            body.close('}');
         }
         body.end_section();
         body.close(']');
@@ -163,15 +201,8 @@ impl Provider for OpenAiChat {
     }
 }
 
-/// The texts of the model's turn; it holds nothing else.
-fn joined(turn: &Turn<'_>) -> String {
-    let texts: Vec<&str> = turn
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text(text) => Some(&**text),
-            Part::Image { .. } => None,
-        })
-        .collect();
-    texts.join("\n\n")
+fn close_message(body: &mut Body) {
+    body.close(']');
+    body.field("role", &Json::text("user"));
+    body.close('}');
 }

@@ -6,7 +6,7 @@ use super::{
     request::{Request, SectionKind},
     schema,
     tools::{ReadyTool, ToolRules, ready},
-    turns::{Part, system, turns},
+    turns::{Part, result_text, system, turns},
 };
 use crate::protocol::Role;
 
@@ -67,8 +67,31 @@ impl OpenAiResponses {
                 ("type", Json::text("input_image")),
                 ("image_url", Json::text(format!("data:{mime_type};base64,{data}"))),
             ],
+            Part::Call { id, name, arguments } => vec![
+                ("type", Json::text("function_call")),
+                ("call_id", Json::text(*id)),
+                ("name", Json::text(*name)),
+                ("arguments", Json::text(arguments)),
+            ],
+            Part::Result { call_id, parts, is_error } => vec![
+                ("type", Json::text("function_call_output")),
+                ("call_id", Json::text(*call_id)),
+                ("output", self.output(parts, *is_error)),
+            ],
         };
         self.marked(fields, mark)
+    }
+
+    /// A string, or a list where there is a picture to show.
+    fn output<'a>(&self, parts: &'a [Part<'a>], is_error: bool) -> Json<'a> {
+        if !parts.iter().any(|part| matches!(part, Part::Image { .. })) {
+            return Json::text(result_text(parts, is_error));
+        }
+        let failed = is_error.then(|| {
+            let fields = vec![("type", Json::text("input_text")), ("text", Json::text(result_text(&[], true)))];
+            Json::Object(fields)
+        });
+        Json::Array(failed.into_iter().chain(parts.iter().map(|part| self.part(part, Role::User, false))).collect())
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: bool) -> Json<'a> {
@@ -122,26 +145,42 @@ impl Provider for OpenAiResponses {
             body.end_section();
         }
         for turn in &turns {
-            if turn.attachments == 0 {
-                body.section(SectionKind::Messages);
-            }
-            body.open('{');
-            body.key("content");
-            body.open('[');
+            // Calls and results are items of their own, between the messages.
+            let mut in_message = false;
             for (p, part) in turn.parts.iter().enumerate() {
                 let attached = p < turn.attachments;
-                body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
+                if !attached {
+                    body.section(SectionKind::Messages);
+                }
+                let is_item = matches!(part, Part::Call { .. } | Part::Result { .. });
+                if in_message && is_item {
+                    close_message(&mut body, turn.role);
+                } else if !in_message && !is_item {
+                    body.open('{');
+                    body.key("content");
+                    body.open('[');
+                }
+                in_message = !is_item;
+                if attached {
+                    body.section(SectionKind::Attachments);
+                }
                 body.value(&self.part(part, turn.role, p + 1 == turn.attachments));
                 if p + 1 == turn.attachments {
                     body.end_section();
                 }
             }
-            body.close(']');
-            body.field("role", &Json::text(turn.role.as_str()));
-            body.close('}');
+            if in_message {
+                close_message(&mut body, turn.role);
+            }
         }
         body.end_section();
         body.close(']');
         body.finish(&tools, report)
     }
+}
+
+fn close_message(body: &mut Body, role: Role) {
+    body.close(']');
+    body.field("role", &Json::text(role.as_str()));
+    body.close('}');
 }

@@ -5,7 +5,7 @@ use super::{
     layout::{Block, Layout, left_out},
     report::RenderReport,
 };
-use crate::protocol::Role;
+use crate::{json, protocol::Role};
 
 /// Neighbouring messages of one role, as every provider takes them.
 #[derive(Debug)]
@@ -23,6 +23,36 @@ pub(super) enum Part<'a> {
     Text(Cow<'a, str>),
     /// Of a type that every provider reads, with well-formed base64.
     Image { mime_type: &'static str, data: &'a str },
+    /// Only in the model's turns. The arguments are a canonical JSON object.
+    Call { id: &'a str, name: &'a str, arguments: String },
+    /// Only in the user's turns, before everything but attachments. Holds texts and images.
+    Result { call_id: &'a str, parts: Vec<Self>, is_error: bool },
+}
+
+impl Part<'_> {
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// What stands before a failed call's result, for providers that have no field for it.
+const FAILED: &str = "[the call failed]";
+
+/// The text of a result, for providers that take nothing else. Images are described.
+pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
+    let mut texts: Vec<Cow<'_, str>> = Vec::with_capacity(parts.len() + 1);
+    texts.extend(is_error.then_some(FAILED.into()));
+    for part in parts {
+        match part {
+            Part::Text(text) => texts.push(text.as_ref().into()),
+            Part::Image { mime_type, data } => texts.push(left_out("image", mime_type, data).into()),
+            Part::Call { .. } | Part::Result { .. } => {}
+        }
+    }
+    texts.join("\n\n")
 }
 
 /// The host's text, then what servers say about themselves, each between its delimiters.
@@ -67,6 +97,12 @@ pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Tu
             _ => turns.push(Turn { role: message.role, parts, attachments: 0 }),
         }
     }
+    for turn in &mut turns {
+        // Results must follow their calls at once, or the request is refused.
+        if let Some(said) = turn.parts.get_mut(turn.attachments..) {
+            said.sort_by_key(|part| !matches!(part, Part::Result { .. }));
+        }
+    }
     turns
 }
 
@@ -82,6 +118,29 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
             };
             report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
             Some(Part::Text(left_out("image", mime_type, data).into()))
+        }
+        Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
+            let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
+            if too_deep {
+                report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
+            }
+            let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
+            Some(Part::Call { id, name, arguments })
+        }
+        Block::ToolResult { call_id, content, is_error } if role == Role::User => {
+            // One level: a result holds no calls and no results.
+            let parts = content
+                .iter()
+                .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
+                .filter_map(|block| part(block, role, message, report))
+                .collect();
+            Some(Part::Result { call_id, parts, is_error: *is_error })
+        }
+        Block::ToolCall { .. } | Block::ToolResult { .. } => {
+            report
+                .notes
+                .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
+            None
         }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test it` writes the files anew; nothing else does.
 
+#![allow(clippy::unwrap_used, reason = "what is made by hand here is as it should be")]
+
 use std::{env, fs, path::Path};
 
 use proem::{
     id::{ResourceId, ServerId, ToolId},
     json::canonical,
-    protocol::{ContentBlock, PromptMessage, Role},
+    protocol::{CallToolResult, ContentBlock, PromptMessage, Role},
     render::{
         Anthropic, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider, Request,
         SectionKind, ToolSpec,
@@ -123,6 +125,70 @@ fn golden_attachments_before_the_model_speaks() {
         .with_attachment(attachment("git", "git://HEAD", "a1b2c3"))
         .with_message(Message::assistant("I read it."));
     check_golden("attachment_first.json", providers(), &layout);
+}
+
+/// A turn with two calls, one of which fails; the results are given after what the user says next.
+fn calls() -> Layout {
+    let call = |id: &str, name: &str, arguments: Value| Block::ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: arguments.as_object().cloned().unwrap_or_default(),
+    };
+    let answer = |value: Value| CallToolResult::read(value).unwrap().item;
+    let git = server("git");
+    Layout::new()
+        .with_attachment(attachment("git", "git://HEAD", "a1b2c3"))
+        .with_message(Message::user("Merge it and show me the graph."))
+        .with_message(
+            Message::assistant("First the merge.")
+                .with_block(call("c1", "merge", json!({"into": "main", "branch": "release"})))
+                .with_block(call("c2", "graph", json!({}))),
+        )
+        .with_message(Message::user("Quick, please."))
+        .with_message(
+            Message::new(Role::User)
+                .with_block(Block::tool_result(
+                    &git,
+                    "c1",
+                    &answer(json!({"content": [{"type": "text", "text": "conflict in a.rs"}], "isError": true})),
+                ))
+                .with_block(Block::tool_result(
+                    &git,
+                    "c2",
+                    &answer(json!({"content": [
+                        {"type": "text", "text": "3 commits"},
+                        {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
+                    ]})),
+                )),
+        )
+        .with_message(Message::new(Role::Assistant).with_block(call("c3", "log", json!({"n": 1}))))
+        .with_message(Message::new(Role::User).with_block(Block::tool_result(
+            &git,
+            "c3",
+            &answer(json!({"content": [], "structuredContent": {"b": 1, "a": [true]}})),
+        )))
+}
+
+#[test]
+fn golden_calls() {
+    check_golden("calls.json", all_options(), &calls());
+}
+
+#[test]
+fn a_call_by_the_user_and_a_result_by_the_model_are_left_out() {
+    let result = Block::ToolResult { call_id: "c".into(), content: vec![], is_error: false };
+    let call = Block::ToolCall { id: "c".into(), name: "n".into(), arguments: serde_json::Map::new() };
+    let layout = Layout::new()
+        .with_message(Message::user("a").with_block(call))
+        .with_message(Message::assistant("b").with_block(result));
+    for provider in providers() {
+        let request = provider.render(&layout);
+        assert_eq!(request.report().notes.len(), 2, "{}", request.report());
+        assert_eq!(
+            request.to_value()[if provider.name() == "openai-responses" { "input" } else { "messages" }][1]["role"],
+            "assistant"
+        );
+    }
 }
 
 #[test]
@@ -301,13 +367,29 @@ fn messages() -> impl Strategy<Value = Message> {
     )
 }
 
+/// Messages with calls and results too, wherever they may stand.
+fn any_messages() -> impl Strategy<Value = Message> {
+    let call = ("[a-c]", texts(), texts()).prop_map(|(id, key, value)| Block::ToolCall {
+        id,
+        name: "tool".into(),
+        arguments: [(key, Value::from(value))].into_iter().collect(),
+    });
+    let result = ("[a-c]", messages(), any::<bool>()).prop_map(|(call_id, message, is_error)| Block::ToolResult {
+        call_id,
+        content: message.content,
+        is_error,
+    });
+    (messages(), prop::collection::vec(prop_oneof![call, result], 0..3))
+        .prop_map(|(message, blocks)| blocks.into_iter().fold(message, Message::with_block))
+}
+
 prop_compose! {
     fn layouts()(
         tools in prop::collection::vec(tools(), 0..6),
         system in prop::collection::vec(texts(), 0..3),
         instructions in prop::collection::vec(("[ab]", texts()), 0..3),
         attachments in prop::collection::vec(attachments(), 0..4),
-        messages in prop::collection::vec(messages(), 0..5),
+        messages in prop::collection::vec(any_messages(), 0..5),
     ) -> Layout {
         let mut layout = Layout::new();
         layout.tools = tools;
@@ -319,13 +401,10 @@ prop_compose! {
     }
 }
 
-/// Everything before the messages, keys and brackets included.
+/// Everything up to the end of the last section before the messages, keys and brackets included.
 fn before_messages(request: &Request) -> &str {
-    let end = match request.section(SectionKind::Messages) {
-        Some(section) => section.range.start,
-        None => request.sections().last().map_or(0, |section| section.range.end),
-    };
-    &request.as_str()[..end]
+    let last = request.sections().iter().rfind(|section| section.kind != SectionKind::Messages);
+    &request.as_str()[..last.map_or(0, |section| section.range.end)]
 }
 
 fn all_providers() -> Vec<Box<dyn Provider>> {
@@ -369,7 +448,7 @@ proptest! {
     }
 
     #[test]
-    fn one_message_more_changes_nothing_before_the_messages(layout in layouts(), message in messages()) {
+    fn one_message_more_changes_nothing_before_the_messages(layout in layouts(), message in any_messages()) {
         let next = layout.clone().with_message(message);
         for provider in all_providers() {
             let (before, after) = (provider.render(&layout), provider.render(&next));
