@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::delimit;
 use crate::{
+    catalog::ToolEntry,
     error::excerpt,
     id::{ResourceId, ServerId, ToolId},
     json::canonical,
@@ -153,6 +154,21 @@ impl ToolSpec {
         let mut input_schema = Map::new();
         input_schema.insert("type".into(), "object".into());
         Self { tool, exposed: exposed.into(), description: None, input_schema, generation: 0 }
+    }
+
+    /// A tool of a catalog, under the name that the catalog gave it. Where the server gives no
+    /// description, its title stands for it.
+    pub fn from_entry(entry: &ToolEntry) -> Self {
+        let tool = &entry.tool;
+        let text = tool.description.as_ref().filter(|text| !text.trim().is_empty());
+        let title = tool.title.as_ref().or(tool.annotations.title.as_ref());
+        Self {
+            tool: entry.id.clone(),
+            exposed: entry.exposed.as_str().into(),
+            description: text.or(title).cloned(),
+            input_schema: tool.input_schema.clone(),
+            generation: 0,
+        }
     }
 
     /// Sets the description.

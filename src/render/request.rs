@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, fmt, ops::Range};
 use serde_json::Value;
 
 use super::report::RenderReport;
-use crate::{id::ToolId, json::Digest};
+use crate::{Error, Result, id::ToolId, json::Digest};
 
 /// A rendered request body: exact bytes, where its sections lie, and what was changed.
 ///
@@ -17,6 +17,45 @@ pub struct Request {
 }
 
 impl Request {
+    /// A body that was written elsewhere, for a [`Provider`](super::Provider) outside this crate.
+    /// `sections` says where its sections lie, first to last.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if the body is no JSON object, or a range does not
+    /// lie in it after the one before.
+    pub fn new(body: String, sections: impl IntoIterator<Item = (SectionKind, Range<usize>)>) -> Result<Self> {
+        if !serde_json::from_str::<Value>(&body).is_ok_and(|value| value.is_object()) {
+            return Err(Error::invalid("request body", "it is no JSON object"));
+        }
+        let mut read = Vec::new();
+        let mut end = 0;
+        for (kind, range) in sections {
+            let Some(bytes) = body.get(range.clone()).filter(|_| range.start >= end) else {
+                return Err(Error::invalid(
+                    format!("section `{kind}` of a request"),
+                    "its range does not lie in the body after the one before",
+                ));
+            };
+            end = range.end;
+            read.push(Section { kind, digest: Digest::of_bytes(bytes), range });
+        }
+        Ok(Self { body, sections: read, tools: BTreeMap::new(), report: RenderReport::default() })
+    }
+
+    /// Says which tool a name in the body stands for.
+    #[must_use]
+    pub fn with_tool(mut self, exposed: impl Into<String>, tool: ToolId) -> Self {
+        self.tools.insert(exposed.into(), tool);
+        self
+    }
+
+    /// Says what was changed or left out.
+    #[must_use]
+    pub fn with_report(mut self, report: RenderReport) -> Self {
+        self.report = report;
+        self
+    }
+
     /// The body as it is to be sent.
     pub fn as_str(&self) -> &str {
         &self.body
@@ -185,6 +224,16 @@ fn indented(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_from_elsewhere_is_checked() {
+        let body = r#"{"tools":[1],"messages":[2]}"#;
+        let request = |a, b| Request::new(body.into(), [(SectionKind::Tools, a), (SectionKind::Messages, b)]);
+        let good = request(9..12, 24..27).unwrap();
+        assert_eq!(good.section_str(SectionKind::Messages), Some("[2]"));
+        assert!(request(9..12, 11..27).is_err() && request(9..12, 24..99).is_err());
+        assert!(Request::new("[]".into(), []).is_err());
+    }
 
     #[test]
     fn indenting_changes_white_space_alone() {

@@ -23,8 +23,17 @@ const MAX_BYTES: usize = 256 * 1024;
 /// How many local references in a row are followed at the root.
 const MAX_REFS: usize = 8;
 
-/// Applies `rules` to a copy of `schema`; gives the copy and what was lost.
-pub(super) fn repair(schema: &Map<String, Value>, rules: &[Rule]) -> Result<(Map<String, Value>, Vec<String>), String> {
+/// A schema as one provider takes it.
+#[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Repaired {
+    /// Canonical JSON.
+    pub(super) schema: String,
+    /// What the model is no longer told, one sentence each.
+    pub(super) losses: Vec<String>,
+}
+
+/// Applies `rules` to a copy of `schema`. The error is why the tool cannot be rendered.
+pub(super) fn repair(schema: &Map<String, Value>, rules: &[Rule]) -> Result<Repaired, String> {
     // First of all: everything after it may recurse.
     if schema.values().map(json::depth).max().unwrap_or(0) >= json::MAX_DEPTH {
         return Err(format!("its schema is nested deeper than {}", json::MAX_DEPTH));
@@ -34,10 +43,11 @@ pub(super) fn repair(schema: &Map<String, Value>, rules: &[Rule]) -> Result<(Map
     for rule in rules {
         rule(&mut repaired, &mut losses)?;
     }
-    if json::canonical_object(&repaired).len() > MAX_BYTES {
+    let schema = json::canonical_object(&repaired);
+    if schema.len() > MAX_BYTES {
         return Err(format!("its schema is larger than {MAX_BYTES} bytes"));
     }
-    Ok((repaired, losses))
+    Ok(Repaired { schema, losses })
 }
 
 /// `$schema` names the dialect, which no provider asks for: nothing is lost.
@@ -185,7 +195,8 @@ mod tests {
 
     fn plain(schema: Value) -> Result<(Value, Vec<String>), String> {
         let Value::Object(schema) = schema else { panic!("no object") };
-        repair(&schema, PLAIN_ROOT).map(|(schema, losses)| (Value::Object(schema), losses))
+        let Repaired { schema, losses } = repair(&schema, PLAIN_ROOT)?;
+        Ok((serde_json::from_str(&schema).unwrap(), losses))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{
     report::{QuarantinedTool, RenderReport, RepairedTool},
     schema,
 };
-use crate::{catalog::ExposedName, json::canonical_object};
+use crate::catalog::ExposedName;
 
 /// What one provider asks of tools.
 #[derive(Debug)]
@@ -35,22 +35,16 @@ impl<'a> ReadyTool<'a> {
 
 /// The tools that go into the request, in its order; the report says what became of the others.
 pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut RenderReport) -> Vec<ReadyTool<'a>> {
-    let mut candidates: Vec<_> = tools
-        .iter()
-        .map(|spec| {
-            let schema = schema::repair(&spec.input_schema, rules.schema)
-                .map(|(schema, losses)| (canonical_object(&schema), losses));
-            (spec, schema)
-        })
-        .collect();
+    let mut candidates: Vec<_> =
+        tools.iter().map(|spec| (spec, schema::repair(&spec.input_schema, rules.schema))).collect();
     // The schema decides only between tools that are the same in all else.
     let key = |spec: &'a ToolSpec| (spec.generation, &spec.tool, &spec.exposed, &spec.description);
     candidates.sort_by(|(a, schema_a), (b, schema_b)| key(a).cmp(&key(b)).then_with(|| schema_a.cmp(schema_b)));
 
     let mut ready = Vec::with_capacity(candidates.len());
     let mut names = BTreeSet::new();
-    for (spec, schema) in candidates {
-        let checked = schema.and_then(|schema| {
+    for (spec, repaired) in candidates {
+        let checked = repaired.and_then(|repaired| {
             if !is_name(&spec.exposed) {
                 Err("its name is not of the form [a-zA-Z_][a-zA-Z0-9_-]{0,62}".into())
             } else if names.contains(spec.exposed.as_str()) {
@@ -58,12 +52,12 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
             } else if let Some(max) = rules.max_tools.filter(|max| ready.len() >= *max) {
                 Err(format!("{} takes at most {max} tools", rules.provider))
             } else {
-                Ok(schema)
+                Ok(repaired)
             }
         });
         let (tool, exposed) = (spec.tool.clone(), spec.exposed.clone());
         match checked {
-            Ok((schema, losses)) => {
+            Ok(schema::Repaired { schema, losses }) => {
                 if !losses.is_empty() {
                     report.repaired.push(RepairedTool { tool, exposed, losses });
                 }
