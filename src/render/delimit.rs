@@ -83,7 +83,7 @@ fn push_neutral(out: &mut String, text: &str) {
 }
 
 fn is_less_than(c: char) -> bool {
-    c == '<' || LIKE_LESS_THAN.contains(&c)
+    c == '<' || (!c.is_ascii() && LIKE_LESS_THAN.contains(&c))
 }
 
 /// Whether the first letters of `text` are those of a delimiter's word, or look like them.

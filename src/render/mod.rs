@@ -42,6 +42,14 @@
 //! gets a higher one, stands after those before it, and leaves their bytes as they were. Host
 //! text and messages keep the order they are given in.
 //!
+//! # Tools
+//! Names are checked, never changed: the catalog gives names of the form
+//! `[a-zA-Z_][a-zA-Z0-9_-]{0,62}`, which every provider takes. A name of another form, a second
+//! tool of the same name, a tool beyond the provider's limit and a schema that cannot be repaired
+//! put that one tool into [`RenderReport::quarantined`]; the others stand. Schemas are repaired on
+//! a copy, and what the model is then no longer told is in [`RenderReport::repaired`]; arguments
+//! are to be validated against the original. Descriptions are never cut here.
+//!
 //! # Server text
 //! Attachments and server instructions stand between delimiters that name their server. The text
 //! inside cannot open or close one: the rule stands below.
@@ -59,6 +67,7 @@ mod anthropic;
 mod body;
 mod delimit;
 mod layout;
+mod message;
 mod openai_chat;
 mod openai_responses;
 mod report;
@@ -71,7 +80,8 @@ use std::fmt;
 
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
-    layout::{Attachment, Block, Layout, Message, ToolSpec},
+    layout::{Attachment, Layout, ToolSpec},
+    message::{Block, Message},
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,
     report::{QuarantinedTool, RenderReport, RepairedTool},

@@ -88,7 +88,8 @@ impl Request {
         self.section(kind).and_then(|section| self.body.get(section.range.clone()))
     }
 
-    /// The digest of everything before the messages: equal for two turns whose prefix is the same.
+    /// The digest of tools, system text and attachments: equal for two turns whose prefix is the
+    /// same. The model's name is not in it, though providers keep a cache for each model.
     pub fn prefix_digest(&self) -> Digest {
         let prefix = self.sections.iter().filter(|section| section.kind != SectionKind::Messages);
         Digest::of_parts(prefix.flat_map(|section| [section.kind.as_str().as_bytes(), section.digest.as_bytes()]))

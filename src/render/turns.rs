@@ -2,7 +2,8 @@ use std::borrow::Cow;
 
 use super::{
     delimit,
-    layout::{Block, Layout, left_out},
+    layout::Layout,
+    message::{Block, left_out},
     report::RenderReport,
 };
 use crate::{json, protocol::Role};

@@ -7,9 +7,10 @@
 use std::{env, fs, path::Path};
 
 use proem::{
+    catalog::Catalog,
     id::{ResourceId, ServerId, ToolId},
     json::canonical,
-    protocol::{CallToolResult, ContentBlock, PromptMessage, Role},
+    protocol::{CallToolResult, ContentBlock, PromptMessage, Role, Tool},
     render::{
         Anthropic, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider, Request,
         SectionKind, ToolSpec,
@@ -225,6 +226,29 @@ fn names_duplicates_and_the_cap_quarantine_one_tool_each() {
         assert_eq!(request.tools().count(), kept, "{}", provider.name());
         assert_eq!(request.report().quarantined.len(), 130 - kept);
         assert_eq!(request.to_value()["tools"].as_array().unwrap().len(), kept);
+    }
+}
+
+#[test]
+fn a_tool_of_a_catalog_keeps_its_name_and_its_title_speaks_where_nothing_else_does() {
+    let mut titled = Tool::new("查询", "");
+    titled.title = Some("Query".into());
+    let catalog = Catalog::builder()
+        .tool(server("a"), Tool::new("log", "List commits"))
+        .tool(server("b"), Tool::new("log", "List entries"))
+        .tool(server("b"), titled)
+        .build();
+    let mut layout = Layout::new();
+    for entry in catalog.tools() {
+        layout = layout.with_tool(ToolSpec::from_entry(entry));
+    }
+    for provider in providers() {
+        let request = provider.render(&layout);
+        assert!(request.report().is_empty(), "{}", request.report());
+        for entry in catalog.tools() {
+            assert_eq!(request.tool(entry.exposed.as_str()), Some(&entry.id));
+        }
+        assert!(request.as_str().contains(r#""description":"Query""#));
     }
 }
 
