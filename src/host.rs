@@ -205,12 +205,12 @@ impl HostBuilder {
     }
 }
 
-#[cfg(feature = "tantivy")]
+#[cfg(feature = "tantivyX")]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
     Some(Arc::new(crate::retrieval::Lexical::default()))
 }
 
-#[cfg(not(feature = "tantivy"))]
+#[cfg(not(feature = "tantivyX"))]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
     None
 }

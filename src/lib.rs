@@ -6,13 +6,21 @@ pub mod catalog;
 pub mod client;
 pub mod error;
 pub mod evidence;
+pub mod host;
 pub mod id;
 pub mod json;
 pub mod prompts;
 pub mod protocol;
+pub mod render;
 pub mod resources;
 pub mod retrieval;
 pub mod selection;
+pub mod session;
 pub mod tokens;
 
-pub use self::error::{Error, Result};
+pub use self::{
+    error::{Error, Result},
+    host::Host,
+    session::{Context, Session},
+    tokens::TokenBudget,
+};

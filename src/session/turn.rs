@@ -2,7 +2,10 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-use super::{Session, context::{Context, Timings}};
+use super::{
+    Session,
+    context::{Context, Timings},
+};
 use crate::{
     Result,
     catalog::Catalog,

@@ -1,0 +1,154 @@
+use std::borrow::Cow;
+
+use super::{
+    report::RenderReport,
+    request::{Request, Section, SectionKind},
+    tools::ReadyTool,
+};
+use crate::json::{Digest, write_string};
+
+/// A small piece of a body, written with its keys sorted. Borrows, so that pictures and schemas
+/// are not copied on the way.
+#[derive(Debug)]
+pub(super) enum Json<'a> {
+    Text(Cow<'a, str>),
+    /// Canonical JSON.
+    Raw(&'a str),
+    Bool(bool),
+    Number(u64),
+    Array(Vec<Self>),
+    Object(Vec<(&'static str, Self)>),
+}
+
+impl<'a> Json<'a> {
+    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Text(text) => write_string(out, text),
+            Self::Raw(json) => out.push_str(json),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(value) => out.push_str(&value.to_string()),
+            Self::Array(items) => {
+                out.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    item.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_unstable_by_key(|(key, _)| *key);
+                out.push('{');
+                for (i, (key, value)) in fields.into_iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    write_string(out, key);
+                    out.push(':');
+                    value.write(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Writes a request body from front to back, and notes where its sections lie.
+#[derive(Debug)]
+pub(super) struct Body {
+    text: String,
+    sections: Vec<Section>,
+    /// The section being written, and where it starts once something of it is written.
+    open: Option<(SectionKind, Option<usize>)>,
+}
+
+impl Body {
+    pub(super) fn new() -> Self {
+        Self { text: "{".into(), sections: Vec::new(), open: None }
+    }
+
+    /// What is written next belongs to this section. Goes on with it if it is being written.
+    pub(super) fn section(&mut self, kind: SectionKind) {
+        if self.open.is_none_or(|(open, _)| open != kind) {
+            self.end_section();
+            self.open = Some((kind, None));
+        }
+    }
+
+    /// What is written next belongs to no section.
+    pub(super) fn end_section(&mut self) {
+        if let Some((kind, Some(start))) = self.open.take() {
+            let range = start..self.text.len();
+            let digest = Digest::of_bytes(self.text.get(range.clone()).unwrap_or_default());
+            self.sections.push(Section { kind, range, digest });
+        }
+    }
+
+    /// Writes a key; its value is to follow.
+    pub(super) fn key(&mut self, key: &str) {
+        self.separate();
+        write_string(&mut self.text, key);
+        self.text.push(':');
+    }
+
+    /// Writes a key and its value.
+    pub(super) fn field(&mut self, key: &str, value: &Json<'_>) {
+        self.key(key);
+        self.value(value);
+    }
+
+    /// Writes a value: after a key, or as the next of an array.
+    pub(super) fn value(&mut self, value: &Json<'_>) {
+        self.separate();
+        value.write(&mut self.text);
+    }
+
+    /// Writes `{` or `[`.
+    pub(super) fn open(&mut self, bracket: char) {
+        self.separate();
+        self.text.push(bracket);
+    }
+
+    /// Writes `}` or `]`.
+    pub(super) fn close(&mut self, bracket: char) {
+        self.text.push(bracket);
+    }
+
+    /// Writes the section of tools, or nothing if there are none. `form` gives one tool's object.
+    pub(super) fn tools<'a>(&mut self, tools: &'a [ReadyTool<'a>], form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>) {
+        if tools.is_empty() {
+            return;
+        }
+        self.key("tools");
+        self.section(SectionKind::Tools);
+        self.open('[');
+        for (i, tool) in tools.iter().enumerate() {
+            self.value(&form(tool, i + 1 == tools.len()));
+        }
+        self.close(']');
+        self.end_section();
+    }
+
+    pub(super) fn finish(mut self, tools: &[ReadyTool<'_>], report: RenderReport) -> Request {
+        self.end_section();
+        self.text.push('}');
+        let tools = tools.iter().map(|ready| (ready.spec.exposed.clone(), ready.spec.tool.clone())).collect();
+        Request { body: self.text, sections: self.sections, tools, report }
+    }
+
+    /// A comma where one is due: no complete value ends with one of these four.
+    fn separate(&mut self) {
+        if !self.text.ends_with(['{', '[', ':', ',']) {
+            self.text.push(',');
+        }
+        if let Some((_, start @ None)) = &mut self.open {
+            *start = Some(self.text.len());
+        }
+    }
+}

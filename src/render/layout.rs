@@ -1,0 +1,251 @@
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use super::{delimit, message::Message};
+use crate::{
+    catalog::ToolEntry,
+    id::{ResourceId, ServerId, ToolId},
+};
+
+/// Everything that one request holds, as plain data: made by the layers above or by hand.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Layout {
+    /// The model's name as the provider spells it. `None` leaves the key out, for hosts whose SDK
+    /// sets it.
+    pub model: Option<String>,
+    /// The tools that the model may call, in any order.
+    pub tools: Vec<ToolSpec>,
+    /// The host's own text, in the host's order. Not sorted, not changed.
+    pub system: Vec<String>,
+    /// What servers say about themselves, in any order.
+    pub instructions: Vec<(ServerId, String)>,
+    /// What is attached, in any order.
+    pub attachments: Vec<Attachment>,
+    /// The conversation, oldest first. Neighbours of the same role are rendered as one message.
+    pub messages: Vec<Message>,
+    /// The most tokens that the model may answer with. `None` leaves it to the provider, see
+    /// [`Anthropic::DEFAULT_MAX_TOKENS`](super::Anthropic::DEFAULT_MAX_TOKENS) for the one that requires it.
+    pub max_tokens: Option<u32>,
+    /// The most characters of one server's instructions; the rest is cut, with a notice in the
+    /// text and a note in the report. Default [`Self::MAX_INSTRUCTION_CHARS`].
+    pub max_instruction_chars: usize,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            model: None,
+            tools: Vec::new(),
+            system: Vec::new(),
+            instructions: Vec::new(),
+            attachments: Vec::new(),
+            messages: Vec::new(),
+            max_tokens: None,
+            max_instruction_chars: Self::MAX_INSTRUCTION_CHARS,
+        }
+    }
+}
+
+impl Layout {
+    /// The default bound of one server's instructions, in characters: the longest that well-known
+    /// servers send stays whole, and one server cannot fill the prompt.
+    pub const MAX_INSTRUCTION_CHARS: usize = 4_096;
+
+    /// An empty layout.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the model.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn with_tool(mut self, tool: ToolSpec) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a piece of the host's own text.
+    #[must_use]
+    pub fn with_system(mut self, text: impl Into<String>) -> Self {
+        self.system.push(text.into());
+        self
+    }
+
+    /// Adds what a server says about itself.
+    #[must_use]
+    pub fn with_instructions(mut self, server: ServerId, text: impl Into<String>) -> Self {
+        self.instructions.push((server, text.into()));
+        self
+    }
+
+    /// Adds an attachment.
+    #[must_use]
+    pub fn with_attachment(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(attachment);
+        self
+    }
+
+    /// Adds a message at the end.
+    #[must_use]
+    pub fn with_message(mut self, message: Message) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// Sets the most tokens of the answer.
+    #[must_use]
+    pub fn with_max_tokens(mut self, tokens: u32) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the bound of one server's instructions, in characters.
+    #[must_use]
+    pub fn with_max_instruction_chars(mut self, chars: usize) -> Self {
+        self.max_instruction_chars = chars;
+        self
+    }
+
+    /// Attachments in the order in which they are rendered.
+    pub(super) fn ordered_attachments(&self) -> Vec<&Attachment> {
+        let mut attachments: Vec<_> = self.attachments.iter().collect();
+        attachments.sort_by(|a, b| a.order(b));
+        attachments
+    }
+
+    /// Instructions in the order in which they are rendered.
+    pub(super) fn ordered_instructions(&self) -> Vec<&(ServerId, String)> {
+        let mut instructions: Vec<_> = self.instructions.iter().collect();
+        instructions.sort();
+        instructions
+    }
+}
+
+/// A tool as the model shall see it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// Where it comes from: what a call by the exposed name is routed to.
+    pub tool: ToolId,
+    /// The name that the model uses: `[a-zA-Z_][a-zA-Z0-9_-]{0,62}`.
+    pub exposed: String,
+    /// What the model reads about it. Blank counts as absent; never cut here.
+    pub description: Option<String>,
+    /// JSON Schema of the arguments as the server sent it. Rendering repairs a copy.
+    pub input_schema: Map<String, Value>,
+    /// Which part of the prefix it joined: 0 is the first. Sorts before everything else.
+    pub generation: u32,
+}
+
+impl ToolSpec {
+    /// A tool without description that takes any arguments.
+    pub fn new(tool: ToolId, exposed: impl Into<String>) -> Self {
+        let mut input_schema = Map::new();
+        input_schema.insert("type".into(), "object".into());
+        Self { tool, exposed: exposed.into(), description: None, input_schema, generation: 0 }
+    }
+
+    /// A tool of a catalog, under the name that the catalog gave it. Where the server gives no
+    /// description, its title stands for it.
+    pub fn from_entry(entry: &ToolEntry) -> Self {
+        let tool = &entry.tool;
+        let text = tool.description.as_ref().filter(|text| !text.trim().is_empty());
+        let title = tool.title.as_ref().or(tool.annotations.title.as_ref());
+        Self {
+            tool: entry.id.clone(),
+            exposed: entry.exposed.as_str().into(),
+            description: text.or(title).cloned(),
+            input_schema: tool.input_schema.clone(),
+            generation: 0,
+        }
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the JSON Schema of the arguments; a value that is no object is ignored.
+    #[must_use]
+    pub fn with_input_schema(mut self, schema: Value) -> Self {
+        if let Value::Object(schema) = schema {
+            self.input_schema = schema;
+        }
+        self
+    }
+
+    /// Sets the part of the prefix that it joined.
+    #[must_use]
+    pub fn with_generation(mut self, generation: u32) -> Self {
+        self.generation = generation;
+        self
+    }
+}
+
+/// A resource's text, as it is put before the model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Attachment {
+    /// Where it comes from.
+    pub resource: ResourceId,
+    /// What the model may call it, such as its title. `None` leaves the URI to speak.
+    pub label: Option<String>,
+    /// Its MIME type.
+    pub mime_type: Option<String>,
+    /// The text. Bounded by whoever selects it, never cut here.
+    pub text: String,
+    /// Which part of the prefix it joined: 0 is the first. Sorts before everything else.
+    pub generation: u32,
+}
+
+impl Attachment {
+    /// A text without label and MIME type.
+    pub fn new(resource: ResourceId, text: impl Into<String>) -> Self {
+        Self { resource, label: None, mime_type: None, text: text.into(), generation: 0 }
+    }
+
+    /// Sets what the model may call it.
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Sets its MIME type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the part of the prefix that it joined.
+    #[must_use]
+    pub fn with_generation(mut self, generation: u32) -> Self {
+        self.generation = generation;
+        self
+    }
+
+    /// The text between its delimiters: exactly what every provider is given, for counting tokens.
+    pub fn rendered(&self) -> String {
+        delimit::attachment(&self.resource, self.label.as_deref(), self.mime_type.as_deref(), &self.text)
+    }
+
+    /// By where it stands; by what it says only where two have the same place.
+    fn order(&self, other: &Self) -> Ordering {
+        (self.generation, &self.resource)
+            .cmp(&(other.generation, &other.resource))
+            .then_with(|| self.label.cmp(&other.label))
+            .then_with(|| self.mime_type.cmp(&other.mime_type))
+            .then_with(|| self.text.cmp(&other.text))
+    }
+}

@@ -1,0 +1,139 @@
+use serde_json::{Map, Value};
+
+use super::delimit;
+use crate::{
+    error::excerpt,
+    id::{ResourceId, ServerId},
+    json::canonical,
+    protocol::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role},
+};
+
+/// One message of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said, in order.
+    pub content: Vec<Block>,
+}
+
+impl Message {
+    /// A message without content, to which blocks are added.
+    pub fn new(role: Role) -> Self {
+        Self { role, content: Vec::new() }
+    }
+
+    /// A text by the user.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, content: vec![Block::Text(text.into())] }
+    }
+
+    /// A text by the model.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self { role: Role::Assistant, content: vec![Block::Text(text.into())] }
+    }
+
+    /// A message of a prompt, in the form that a model can be given. `server` is whose prompt it is.
+    ///
+    /// An embedded text stands between delimiters like an attachment. What a request cannot carry
+    /// (sounds, binary files, kinds that are not known) becomes a sentence that says what it was.
+    pub fn from_prompt(server: &ServerId, message: &PromptMessage) -> Self {
+        Self { role: message.role, content: vec![Block::from_content(server, &message.content)] }
+    }
+
+    /// Adds a block at the end.
+    #[must_use]
+    pub fn with_block(mut self, block: Block) -> Self {
+        self.content.push(block);
+        self
+    }
+}
+
+/// One piece of a message.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Block {
+    /// Text. Blank text is left out: providers refuse it.
+    Text(String),
+    /// A picture: PNG, JPEG, GIF or WebP, by the user. Everything else is described instead.
+    Image {
+        /// Such as `image/png`.
+        mime_type: String,
+        /// Base64. Never enters text.
+        data: String,
+    },
+    /// A call that the model made, in a message of the model. Every call needs its result in the
+    /// next message: providers refuse a request that lacks one.
+    ToolCall {
+        /// The provider's id of the call.
+        id: String,
+        /// The name that the model used.
+        name: String,
+        /// The arguments that the model gave.
+        arguments: Map<String, Value>,
+    },
+    /// What a call gave, in a message of the user.
+    ToolResult {
+        /// The provider's id of the call.
+        call_id: String,
+        /// Texts and pictures.
+        content: Vec<Self>,
+        /// The call failed, and the model should see why.
+        is_error: bool,
+    },
+}
+
+impl Block {
+    /// A tool's answer in the form that a model can be given. `server` is whose tool it is.
+    ///
+    /// `structuredContent` is put before the model only where the answer holds nothing else:
+    /// servers should repeat it as text (MCP 2026-07-28, tools).
+    pub fn tool_result(server: &ServerId, call_id: impl Into<String>, result: &CallToolResult) -> Self {
+        let mut content: Vec<_> = result.content.iter().map(|content| Self::from_content(server, content)).collect();
+        if let (true, Some(structured)) = (content.is_empty(), &result.structured_content) {
+            content.push(Self::Text(canonical(structured)));
+        }
+        Self::ToolResult { call_id: call_id.into(), content, is_error: result.is_error }
+    }
+
+    fn from_content(server: &ServerId, content: &ContentBlock) -> Self {
+        match content {
+            ContentBlock::Text { text, .. } => Self::Text(text.clone()),
+            ContentBlock::Image { data, mime_type, .. } => {
+                Self::Image { mime_type: mime_type.clone(), data: data.clone() }
+            }
+            ContentBlock::Audio { data, mime_type, .. } => Self::Text(left_out("sound", mime_type, data)),
+            ContentBlock::ResourceLink(resource) => Self::Text(format!(
+                "[resource {} on server {}: {}]",
+                delimit::attribute(&resource.uri),
+                delimit::attribute(server.as_str()),
+                delimit::attribute(resource.label()),
+            )),
+            ContentBlock::Resource { contents, .. } => Self::from_contents(server, contents),
+            ContentBlock::Other(_) => Self::Text("[content of a kind that is not known, left out]".into()),
+        }
+    }
+
+    fn from_contents(server: &ServerId, contents: &ResourceContents) -> Self {
+        let mime_type = contents.mime_type.as_deref();
+        match (&contents.text, &contents.blob) {
+            (Some(text), _) => {
+                let resource = ResourceId::new(server.clone(), contents.uri.as_str());
+                Self::Text(delimit::attachment(&resource, None, mime_type, text))
+            }
+            (None, Some(blob)) => match mime_type {
+                Some(mime_type) if mime_type.to_ascii_lowercase().starts_with("image/") => {
+                    Self::Image { mime_type: mime_type.into(), data: blob.clone() }
+                }
+                _ => Self::Text(left_out("file", mime_type.unwrap_or("of unknown type"), blob)),
+            },
+            (None, None) => Self::Text(String::new()),
+        }
+    }
+}
+
+/// What stands for content that a request cannot carry.
+pub(super) fn left_out(what: &str, mime_type: &str, base64: &str) -> String {
+    format!("[{what}, {}, about {} bytes, left out]", delimit::attribute(&excerpt(mime_type)), base64.len() / 4 * 3)
+}

@@ -1,0 +1,102 @@
+//! A [`Layout`] in, a provider's request out: the same layout gives the same bytes.
+//!
+//! Rendering is pure: it sees no index, no clock and no network. What changes least comes first
+//! (tools, system text, attachments, then messages), keys inside every object are sorted, and
+//! white space is gone, so that a provider's prompt cache finds its prefix again. A
+//! [`Request`] says where each [`Section`] of that prefix lies and what its digest is, and its
+//! [`RenderReport`] says what was changed or left out, tool by tool.
+//!
+//! ```
+//! use proem::id::{ResourceId, ServerId, ToolId};
+//! use proem::render::{Anthropic, Attachment, Layout, Message, Provider, ToolSpec};
+//! use serde_json::json;
+//!
+//! let git = ServerId::new("git")?;
+//! let layout = Layout::new()
+//!     .with_model("some-model")
+//!     .with_tool(
+//!         ToolSpec::new(ToolId::new(git.clone(), "merge"), "merge")
+//!             .with_description("Merge a branch")
+//!             .with_input_schema(json!({"type": "object", "properties": {"branch": {"type": "string"}}})),
+//!     )
+//!     .with_system("Be brief.")
+//!     .with_attachment(Attachment::new(ResourceId::new(git, "file:///notes.md"), "Release on Friday."))
+//!     .with_message(Message::user("merge the release branch"));
+//!
+//! let request = Anthropic::new().render(&layout);
+//! assert!(request.as_str().starts_with(r#"{"model":"some-model","max_tokens":4096,"tools":[{"#));
+//! assert_eq!(request.to_value()["tools"][0]["name"], "merge");
+//! assert_eq!(request.tool("merge").map(ToString::to_string).as_deref(), Some("git/merge"));
+//! println!("{request:#}");
+//!
+//! // One message more changes nothing before the messages.
+//! let next = Anthropic::new().render(&layout.with_message(Message::assistant("Done.")));
+//! assert_eq!(request.prefix_digest(), next.prefix_digest());
+//! # Ok::<(), proem::Error>(())
+//! ```
+//!
+//! # Order
+//! What comes from servers is sorted, whatever order it is given in: tools and attachments by
+//! generation, then server, then name or URI; server instructions by server. The generation is
+//! 0 unless the caller says otherwise; a tool or attachment that joins a running conversation
+//! gets a higher one, stands after those before it, and leaves their bytes as they were. Host
+//! text and messages keep the order they are given in.
+//!
+//! # Tools
+//! Names are checked, never changed: the catalog gives names of the form
+//! `[a-zA-Z_][a-zA-Z0-9_-]{0,62}`, which every provider takes. A name of another form, a second
+//! tool of the same name, a tool beyond the provider's limit and a schema that cannot be repaired
+//! put that one tool into [`RenderReport::quarantined`]; the others stand. Schemas are repaired on
+//! a copy, and what the model is then no longer told is in [`RenderReport::repaired`]; arguments
+//! are to be validated against the original. Descriptions are never cut here.
+//!
+//! # Server text
+//! Attachments and server instructions stand between delimiters that name their server. The text
+//! inside cannot open or close one: the rule stands below.
+//!
+//! # Delimiters
+//! `<attachment …>` and `<server_instructions …>` with their closing forms. In the text between
+//! them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next letters spell
+//! one of the two words, or nearly: white space, slashes, punctuation and invisible characters
+//! before and between the letters do not count, nor does case, and a character that is no ASCII
+//! letter stands for any letter, as long as half of the word is spelled out. Nothing else in the
+//! text is touched. The delimiters hold no counter and no random part, so they are the same in
+//! every turn. Text that the host or the user writes is not changed.
+
+mod anthropic;
+mod body;
+mod delimit;
+mod layout;
+mod message;
+mod openai_chat;
+mod openai_responses;
+mod report;
+mod request;
+mod schema;
+mod tools;
+mod turns;
+
+use std::fmt;
+
+pub use self::{
+    anthropic::{Anthropic, CacheTtl},
+    layout::{Attachment, Layout, ToolSpec},
+    message::{Block, Message},
+    openai_chat::OpenAiChat,
+    openai_responses::OpenAiResponses,
+    report::{QuarantinedTool, RenderReport, RepairedTool},
+    request::{Request, Section, SectionKind},
+};
+
+/// Renders for one provider's API. Each lives in a file of its own, all alike.
+pub trait Provider: fmt::Debug + Send + Sync {
+    /// A short name for reports and configuration, such as `anthropic`.
+    fn name(&self) -> &'static str;
+
+    /// The most tools that one request may carry, where the provider has such a rule. Tools beyond
+    /// it are quarantined, last in order first; selection keeps below it.
+    fn max_tools(&self) -> Option<usize>;
+
+    /// Renders the layout. Never fails: a tool that cannot be rendered is left out alone and reported.
+    fn render(&self, layout: &Layout) -> Request;
+}

@@ -1,0 +1,78 @@
+use std::collections::BTreeSet;
+
+use super::{
+    layout::ToolSpec,
+    report::{QuarantinedTool, RenderReport, RepairedTool},
+    schema,
+};
+use crate::catalog::ExposedName;
+
+/// What one provider asks of tools.
+#[derive(Debug)]
+pub(super) struct ToolRules {
+    /// The provider's name, for reasons.
+    pub(super) provider: &'static str,
+    /// The most tools in one request.
+    pub(super) max_tools: Option<usize>,
+    /// What is done to a schema, in this order.
+    pub(super) schema: &'static [schema::Rule],
+}
+
+/// A tool that goes into the request.
+#[derive(Debug)]
+pub(super) struct ReadyTool<'a> {
+    pub(super) spec: &'a ToolSpec,
+    /// The repaired schema in canonical form.
+    pub(super) schema: String,
+}
+
+impl<'a> ReadyTool<'a> {
+    /// The description, unless it is blank: no provider needs one that says nothing.
+    pub(super) fn description(&self) -> Option<&'a str> {
+        self.spec.description.as_deref().filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// The tools that go into the request, in its order; the report says what became of the others.
+pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut RenderReport) -> Vec<ReadyTool<'a>> {
+    let mut candidates: Vec<_> =
+        tools.iter().map(|spec| (spec, schema::repair(&spec.input_schema, rules.schema))).collect();
+    // The schema decides only between tools that are the same in all else.
+    let key = |spec: &'a ToolSpec| (spec.generation, &spec.tool, &spec.exposed, &spec.description);
+    candidates.sort_by(|(a, schema_a), (b, schema_b)| key(a).cmp(&key(b)).then_with(|| schema_a.cmp(schema_b)));
+
+    let mut ready = Vec::with_capacity(candidates.len());
+    let mut names = BTreeSet::new();
+    for (spec, repaired) in candidates {
+        let checked = repaired.and_then(|repaired| {
+            if !is_name(&spec.exposed) {
+                Err("its name is not of the form [a-zA-Z_][a-zA-Z0-9_-]{0,62}".into())
+            } else if names.contains(spec.exposed.as_str()) {
+                Err("another tool of this request has the same name".into())
+            } else if let Some(max) = rules.max_tools.filter(|max| ready.len() >= *max) {
+                Err(format!("{} takes at most {max} tools", rules.provider))
+            } else {
+                Ok(repaired)
+            }
+        });
+        let (tool, exposed) = (spec.tool.clone(), spec.exposed.clone());
+        match checked {
+            Ok(schema::Repaired { schema, losses }) => {
+                if !losses.is_empty() {
+                    report.repaired.push(RepairedTool { tool, exposed, losses });
+                }
+                names.insert(spec.exposed.as_str());
+                ready.push(ReadyTool { spec, schema });
+            }
+            Err(reason) => report.quarantined.push(QuarantinedTool { tool, exposed, reason }),
+        }
+    }
+    ready
+}
+
+/// The form that every provider accepts, see [`ExposedName`].
+fn is_name(name: &str) -> bool {
+    name.len() <= ExposedName::MAX_CHARS
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}

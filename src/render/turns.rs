@@ -1,0 +1,173 @@
+use std::borrow::Cow;
+
+use super::{
+    delimit,
+    layout::Layout,
+    message::{Block, left_out},
+    report::RenderReport,
+};
+use crate::{json, protocol::Role};
+
+/// Neighbouring messages of one role, as every provider takes them.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    pub(super) role: Role,
+    pub(super) parts: Vec<Part<'a>>,
+    /// How many of the first parts are attachments.
+    pub(super) attachments: usize,
+}
+
+/// A piece of a turn that every provider can be given.
+#[derive(Debug)]
+pub(super) enum Part<'a> {
+    /// Not blank.
+    Text(Cow<'a, str>),
+    /// Of a type that every provider reads, with well-formed base64.
+    Image { mime_type: &'static str, data: &'a str },
+    /// Only in the model's turns. The arguments are a canonical JSON object.
+    Call { id: &'a str, name: &'a str, arguments: String },
+    /// Only in the user's turns, before everything but attachments. Holds texts and images.
+    Result { call_id: &'a str, parts: Vec<Self>, is_error: bool },
+}
+
+impl Part<'_> {
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// What stands before a failed call's result, for providers that have no field for it.
+const FAILED: &str = "[the call failed]";
+
+/// The text of a result, for providers that take nothing else. Images are described.
+pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
+    let mut texts: Vec<Cow<'_, str>> = Vec::with_capacity(parts.len() + 1);
+    texts.extend(is_error.then_some(FAILED.into()));
+    for part in parts {
+        match part {
+            Part::Text(text) => texts.push(text.as_ref().into()),
+            Part::Image { mime_type, data } => texts.push(left_out("image", mime_type, data).into()),
+            Part::Call { .. } | Part::Result { .. } => {}
+        }
+    }
+    texts.join("\n\n")
+}
+
+/// The host's text, then what servers say about themselves, each between its delimiters.
+pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Cow<'a, str>> {
+    let mut blocks: Vec<Cow<'a, str>> =
+        layout.system.iter().filter(|text| !is_blank(text)).map(|text| text.as_str().into()).collect();
+    for (server, text) in layout.ordered_instructions() {
+        if is_blank(text) {
+            continue;
+        }
+        let max = layout.max_instruction_chars;
+        let block = match text.char_indices().nth(max) {
+            None => delimit::instructions(server, text),
+            Some((at, _)) => {
+                let chars = text.chars().count();
+                report.notes.push(format!("{server}: instructions cut to {max} of {chars} characters"));
+                let kept = text.get(..at).unwrap_or_default();
+                delimit::instructions(server, &format!("{kept}\n[cut: {max} of {chars} characters shown]"))
+            }
+        };
+        blocks.push(block.into());
+    }
+    blocks
+}
+
+/// The conversation with the attachments before its first message.
+///
+/// Roles alternate, which some providers demand; the attachments are the user's, since it is the
+/// host that attaches on the user's behalf.
+pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
+    let attachments: Vec<_> =
+        layout.ordered_attachments().into_iter().map(|a| Part::Text(a.rendered().into())).collect();
+    let mut turns = Vec::new();
+    if !attachments.is_empty() {
+        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
+    }
+    for (i, message) in layout.messages.iter().enumerate() {
+        let parts: Vec<_> = message.content.iter().filter_map(|block| part(block, message.role, i, report)).collect();
+        match turns.last_mut() {
+            _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
+            Some(turn) if turn.role == message.role => turn.parts.extend(parts),
+            _ => turns.push(Turn { role: message.role, parts, attachments: 0 }),
+        }
+    }
+    for turn in &mut turns {
+        // Results must follow their calls at once, or the request is refused.
+        if let Some(said) = turn.parts.get_mut(turn.attachments..) {
+            said.sort_by_key(|part| !matches!(part, Part::Result { .. }));
+        }
+    }
+    turns
+}
+
+fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderReport) -> Option<Part<'a>> {
+    match block {
+        Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
+        Block::Image { mime_type, data } => {
+            let reason = match image_type(mime_type) {
+                _ if role != Role::User => "only the user may show one",
+                None => "it is neither PNG, JPEG, GIF nor WebP",
+                Some(_) if !is_base64(data) => "its data is no base64",
+                Some(mime_type) => return Some(Part::Image { mime_type, data }),
+            };
+            report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
+            Some(Part::Text(left_out("image", mime_type, data).into()))
+        }
+        Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
+            let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
+            if too_deep {
+                report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
+            }
+            let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
+            Some(Part::Call { id, name, arguments })
+        }
+        Block::ToolResult { call_id, content, is_error } if role == Role::User => {
+            // One level: a result holds no calls and no results.
+            let parts = content
+                .iter()
+                .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
+                .filter_map(|block| part(block, role, message, report))
+                .collect();
+            Some(Part::Result { call_id, parts, is_error: *is_error })
+        }
+        Block::ToolCall { .. } | Block::ToolResult { .. } => {
+            report
+                .notes
+                .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
+            None
+        }
+    }
+}
+
+/// Providers refuse a text that is empty or all white space.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// The picture types that Anthropic and OpenAI both read, in the one spelling that they take.
+fn image_type(mime_type: &str) -> Option<&'static str> {
+    // A type may carry parameters, and data: URLs must not be opened up by them.
+    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    Some(match essence.as_str() {
+        "image/png" => "image/png",
+        "image/jpeg" | "image/jpg" => "image/jpeg",
+        "image/gif" => "image/gif",
+        "image/webp" => "image/webp",
+        _ => return None,
+    })
+}
+
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    !digits.is_empty()
+        && data.len() - digits.len() <= 2
+        && data.len().is_multiple_of(4)
+        && digits.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
+}

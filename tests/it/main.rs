@@ -1,0 +1,3 @@
+//! Integration tests, in one binary: linking is what takes the time.
+
+mod render;
