@@ -205,12 +205,12 @@ impl HostBuilder {
     }
 }
 
-#[cfg(feature = "tantivyX")]
+#[cfg(feature = "tantivy")]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
     Some(Arc::new(crate::retrieval::Lexical::default()))
 }
 
-#[cfg(not(feature = "tantivyX"))]
+#[cfg(not(feature = "tantivy"))]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
     None
 }

@@ -1,0 +1,194 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
+use proem::{
+    TokenBudget,
+    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
+    retrieval::{Filter, ToolPattern},
+    selection::SelectionOptions,
+};
+
+/// Compose what stands before the question: the MCP tools and resources that one request needs.
+///
+/// Exit codes: 0 done, 1 failed, 2 bad usage. A server that fails is a warning on stderr.
+/// PROEM_LOG=debug shows what happens inside.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a request would be given: tools, resources, and what that saves
+    Plan(PlanArgs),
+    /// List what all servers offer
+    Catalog(CatalogArgs),
+    /// Rank the tools for a query, with the score of each field
+    Search(SearchArgs),
+    /// Measure retrieval on benchmark sets
+    #[cfg(feature = "eval")]
+    Eval(EvalArgs),
+}
+
+/// Where the tools come from; at least one, several are joined.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Sources {
+    /// Demo servers of an invented workplace, inside this program
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// An `mcpServers` file, as MCP hosts write it: its servers are started and asked
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Vec<PathBuf>,
+    /// Captures: a file for a server, a folder of them, or a `tools.jsonl`
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) catalog: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SourceArgs {
+    #[command(flatten)]
+    pub(crate) sources: Sources,
+    /// How long one request to a server may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FilterArgs {
+    /// Never offer these tools: `server`, `server/tool`, `*` for any run of characters
+    #[arg(long, value_name = "PATTERN")]
+    deny: Vec<ToolPattern>,
+    /// Offer only these tools
+    #[arg(long, value_name = "PATTERN")]
+    allow: Vec<ToolPattern>,
+    /// Offer only tools whose server says that they change nothing
+    #[arg(long)]
+    read_only: bool,
+}
+
+impl FilterArgs {
+    pub(crate) fn filter(&self) -> Filter {
+        let mut filter = Filter::new();
+        for pattern in &self.deny {
+            filter = filter.deny(pattern.clone());
+        }
+        for pattern in &self.allow {
+            filter = filter.allow(pattern.clone());
+        }
+        if self.read_only { filter.read_only() } else { filter }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// What is asked for, in the user's words
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+    /// What tool definitions may cost, in tokens
+    #[arg(long, value_name = "TOKENS", default_value = "4000")]
+    pub(crate) tools_budget: TokenBudget,
+    /// What attached resources may cost, in tokens
+    #[arg(long, value_name = "TOKENS", default_value = "2000")]
+    pub(crate) resources_budget: TokenBudget,
+    /// The most tools besides pinned ones
+    #[arg(long, value_name = "K", default_value_t = 20)]
+    pub(crate) top: usize,
+    /// Always offer these tools
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) pin: Vec<ToolPattern>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Whose request is made
+    #[arg(long, value_enum, default_value_t = ProviderArg::Anthropic)]
+    pub(crate) provider: ProviderArg,
+    /// The model named in the request
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The time that a resource's age is measured against, such as 2026-11-30T00:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) now: Option<Timestamp>,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the request body alone
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) request: bool,
+}
+
+impl PlanArgs {
+    pub(crate) fn selection(&self) -> SelectionOptions {
+        let options = SelectionOptions::default().with_budget(self.tools_budget).with_top(self.top);
+        self.pin.iter().fold(options, |options, pin| options.with_pin(pin.clone()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ProviderArg {
+    /// Anthropic Messages
+    Anthropic,
+    /// OpenAI Responses
+    OpenaiResponses,
+    /// OpenAI Chat Completions
+    OpenaiChat,
+}
+
+impl ProviderArg {
+    pub(crate) fn provider(self) -> Box<dyn Provider> {
+        match self {
+            Self::Anthropic => Box::new(Anthropic::new()),
+            Self::OpenaiResponses => Box::new(OpenAiResponses::new()),
+            Self::OpenaiChat => Box::new(OpenAiChat::new()),
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CatalogArgs {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+    /// Print as JSON, definitions included
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// What is asked for
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+    /// The most hits
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "eval")]
+#[derive(Args, Debug)]
+pub(crate) struct EvalArgs {
+    /// A set (`tools.jsonl` and `queries.jsonl`), or a folder of sets
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+    /// What retrieves
+    #[arg(long, value_enum, default_value_t = RetrieverArg::Lexical)]
+    pub(crate) retriever: RetrieverArg,
+    /// Print one JSON object a set, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "eval")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RetrieverArg {
+    /// Combined-fields BM25F
+    Lexical,
+}

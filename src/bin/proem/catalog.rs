@@ -1,0 +1,90 @@
+use std::fmt::Write;
+
+use proem::{catalog::Catalog, selection::catalog_tokens};
+use serde_json::{Value, json};
+
+use crate::{
+    args::CatalogArgs,
+    output::{self, Failure, grouped},
+    sources,
+};
+
+pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
+    let (host, catalog) = sources::open(&args.sources).await?;
+    let tokens = catalog_tokens(&catalog, host.counts());
+    if args.json {
+        return output::print(serde_json::to_string_pretty(&as_json(&catalog, tokens))?);
+    }
+    let mut table = output::table(&["server", "tools", "resources", "templates", "prompts", "protocol"]);
+    for server in catalog.servers() {
+        let count = |n: usize| if n == 0 { String::new() } else { n.to_string() };
+        let protocol = match &server.failure {
+            Some(_) => "failed".to_owned(),
+            None => server.info.protocol_version.clone().unwrap_or_default(),
+        };
+        table.add_row([
+            server.id.to_string(),
+            count(catalog.tools().iter().filter(|entry| entry.id.server == server.id).count()),
+            count(catalog.resources().iter().filter(|entry| entry.id.server == server.id).count()),
+            count(catalog.templates().iter().filter(|entry| entry.id.server == server.id).count()),
+            count(catalog.prompts().iter().filter(|entry| entry.id.server == server.id).count()),
+            protocol,
+        ]);
+    }
+    let mut out = String::new();
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(
+        out,
+        "\n {} servers, {} tools of about {} tokens, {} resources, {} prompts, digest {}",
+        catalog.servers().len(),
+        grouped(catalog.tools().len()),
+        grouped(tokens),
+        catalog.resources().len(),
+        catalog.prompts().len(),
+        catalog.digest().short(16),
+    )?;
+    for finding in catalog.findings() {
+        writeln!(out, " finding: {finding}")?;
+    }
+    output::print(out)
+}
+
+fn as_json(catalog: &Catalog, tool_tokens: usize) -> Value {
+    let servers: Vec<_> = catalog
+        .servers()
+        .iter()
+        .map(|server| {
+            json!({
+                "server": server.id,
+                "digest": server.digest,
+                "protocol": server.info.protocol_version,
+                "instructions": server.info.instructions,
+                "error": server.failure.as_ref().map(|error| error.to_string()),
+                "tools": items(catalog.tools().iter().filter(|e| e.id.server == server.id).map(|entry| {
+                    json!({"exposed": entry.exposed, "digest": entry.digest, "definition": entry.tool.to_value()})
+                })),
+                "resources": items(catalog.resources().iter().filter(|e| e.id.server == server.id).map(|entry| {
+                    json!({"digest": entry.digest, "definition": entry.resource.to_value()})
+                })),
+                "resource_templates": items(catalog.templates().iter().filter(|e| e.id.server == server.id).map(
+                    |entry| json!({"digest": entry.digest, "definition": entry.template.to_value()}),
+                )),
+                "prompts": items(catalog.prompts().iter().filter(|e| e.id.server == server.id).map(|entry| {
+                    json!({"digest": entry.digest, "definition": entry.prompt.to_value()})
+                })),
+            })
+        })
+        .collect();
+    json!({
+        "digest": catalog.digest(),
+        "tool_tokens": tool_tokens,
+        "findings": catalog.findings(),
+        "servers": servers,
+    })
+}
+
+fn items(items: impl Iterator<Item = Value>) -> Value {
+    Value::Array(items.collect())
+}

@@ -1,0 +1,42 @@
+//! The `proem` command line: thin, over the library. Results go to stdout, everything else to stderr.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod catalog;
+#[cfg(feature = "eval")]
+mod eval;
+mod output;
+mod plan;
+mod search;
+mod sources;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use self::args::{Cli, Command};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // Usage errors end the program here, with exit code 2.
+    let cli = Cli::parse();
+    let filter = EnvFilter::try_from_env("PROEM_LOG").unwrap_or_else(|_| EnvFilter::new("off"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let done = match cli.command {
+        Command::Plan(args) => plan::run(args).await,
+        Command::Catalog(args) => catalog::run(args).await,
+        Command::Search(args) => search::run(args).await,
+        #[cfg(feature = "eval")]
+        Command::Eval(args) => eval::run(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

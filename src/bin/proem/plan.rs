@@ -1,0 +1,103 @@
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use proem::session::Report;
+
+use crate::{
+    args::PlanArgs,
+    output::{self, Failure, grouped},
+    sources,
+};
+
+pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
+    let (host, _) = sources::open(&args.sources).await?;
+    let mut session = host.session_at(args.now.unwrap_or_else(Timestamp::now));
+    let mut turn = session
+        .turn(args.query.as_str())
+        .selection(args.selection())
+        .filter(args.filter.filter())
+        .resources(args.resources_budget);
+    if let Some(model) = &args.model {
+        turn = turn.model(model);
+    }
+    let context = turn.build().await?;
+    let provider = args.provider.provider();
+    if args.request {
+        return output::print(context.render(&*provider).as_str());
+    }
+    let report = context.report(&*provider);
+    if args.json {
+        return output::print(serde_json::to_string_pretty(&report)?);
+    }
+    output::print(shown(&report)?)
+}
+
+/// The plan as a person reads it: the tools, the resources, what is saved.
+fn shown(report: &Report) -> Result<String, Failure> {
+    let mut out = String::new();
+    let mut tools = output::table(&["#", "tool", "tokens", "why"]);
+    for tool in &report.selection.tools {
+        let rank = tool.rank.map_or("-".to_owned(), |rank| rank.to_string());
+        let name = match tool.exposed == tool.name {
+            true => format!("{}/{}", tool.server, tool.name),
+            false => format!("{}/{} as {}", tool.server, tool.name, tool.exposed),
+        };
+        let why = match tool.form {
+            "full" => tool.reason.clone(),
+            form => format!("{} ({})", tool.reason, form.replace('_', " ")),
+        };
+        tools.add_row([rank, name, grouped(tool.tokens), why]);
+    }
+    writeln!(out, "{}", trimmed(&tools.to_string()))?;
+    if report.selection.tools.is_empty() {
+        writeln!(out, " no tool fits this request")?;
+    }
+    if !report.resources.is_empty() {
+        let mut resources = output::table(&[" ", "resource", "tokens", "why"]);
+        for resource in &report.resources {
+            let tokens = grouped(resource.tokens.unwrap_or_default());
+            resources.add_row([" ", &resource.uri, &tokens, &format!("{}, from {}", resource.reason, resource.server)]);
+        }
+        writeln!(out, "\n{}", trimmed(&resources.to_string()))?;
+    }
+    let tokens = &report.tokens;
+    let about = if tokens.estimated { "about " } else { "" };
+    writeln!(
+        out,
+        "\n tools   {} of {} from {} servers",
+        report.selection.tools.len(),
+        grouped(report.catalog.tools),
+        report.catalog.servers,
+    )?;
+    writeln!(
+        out,
+        " tokens  {about}{} of {}: {:.1} % saved ({})",
+        grouped(tokens.selected),
+        grouped(tokens.catalog),
+        100.0 * tokens.saved_ratio,
+        tokens.counter,
+    )?;
+    let sections: Vec<_> = report.prefix.sections.iter().map(|s| format!("{} {}", s.name, grouped(s.tokens))).collect();
+    writeln!(out, " prefix  {} ({} tokens)", report.prefix.digest.short(16), sections.join(", "))?;
+    let time = |name: &str| report.timings_us.get(name).copied().unwrap_or_default() as f64 / 1_000.0;
+    writeln!(
+        out,
+        " time    {:.1} ms: index {:.1}, search {:.1}, select {:.1}, attach {:.1}, render {:.1}",
+        time("total"),
+        time("index"),
+        time("search"),
+        time("select"),
+        time("attach"),
+        time("render"),
+    )?;
+    let left_out = report.selection.excluded.len();
+    if left_out > 0 {
+        writeln!(out, " left out: {left_out} tools, with reasons in --json")?;
+    }
+    Ok(out)
+}
+
+/// Without the white space that fills a table's last column.
+fn trimmed(table: &str) -> String {
+    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,83 @@
+use std::{sync::Arc, time::Duration};
+
+use proem::{
+    Host,
+    catalog::{Catalog, Progress},
+    client::{CaptureClient, Client, Config, Limits, StreamClient},
+    demo,
+    id::ServerId,
+};
+
+use crate::{
+    args::SourceArgs,
+    output::{self, Failure},
+};
+
+/// Opens all sources, asks their servers, and warns of what failed.
+///
+/// Fails if there is nothing to go on with: no server at all, or none that answered.
+pub(crate) async fn open(args: &SourceArgs) -> Result<(Host, Catalog), Failure> {
+    let limits = Limits::default().with_request(Duration::from_secs(args.timeout));
+    let servers = servers(args, &limits)?;
+    let count = servers.len();
+    let host = Host::builder().servers(servers).limits(limits).build()?;
+    let spinner = output::spinner(format!("asking {count} servers"));
+    let catalog = host
+        .refresh_with(&|progress| match progress {
+            Progress::Answered(server, tools) => spinner.set_message(format!("{server}: {tools} tools")),
+            Progress::Failed(server, _) => spinner.set_message(format!("{server}: failed")),
+            _ => {}
+        })
+        .await;
+    spinner.finish_and_clear();
+    for (_, error) in catalog.failures() {
+        warn(error);
+    }
+    for finding in catalog.findings() {
+        tracing::info!(%finding, "finding");
+    }
+    match catalog.findings().len() {
+        0 => {}
+        findings => eprintln!("note: {findings} findings in what servers sent (`proem catalog` lists them)"),
+    }
+    if catalog.failures().count() == count {
+        return Err(format!("none of {count} servers answered").into());
+    }
+    Ok((host, catalog))
+}
+
+fn servers(args: &SourceArgs, limits: &Limits) -> Result<Vec<(ServerId, Arc<dyn Client>)>, Failure> {
+    let mut servers: Vec<(ServerId, Arc<dyn Client>)> = Vec::new();
+    if args.sources.demo {
+        for server in demo::servers() {
+            let id = server.id();
+            let (read, write) = tokio::io::split(server.serve());
+            servers.push((id, Arc::new(StreamClient::with_limits(read, write, limits))));
+        }
+    }
+    for path in &args.sources.config {
+        let config = Config::open(path)?;
+        config.failures.iter().for_each(warn);
+        for (id, server) in config.servers {
+            match server.client(limits) {
+                Ok(client) => servers.push((id, client)),
+                Err(error) => warn(&error),
+            }
+        }
+    }
+    for path in &args.sources.catalog {
+        let captures = CaptureClient::open(path)?;
+        captures.failures.iter().for_each(warn);
+        for (id, client) in captures.servers {
+            servers.push((id, Arc::new(client)));
+        }
+    }
+    if servers.is_empty() {
+        return Err("no server to ask: the sources hold none that can be used".into());
+    }
+    Ok(servers)
+}
+
+fn warn(error: &proem::Error) {
+    eprintln!("warning: {error}");
+}
