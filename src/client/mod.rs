@@ -15,8 +15,22 @@
 //! [`ClientError::Unsupported`](crate::error::ClientError::Unsupported).
 
 mod capture;
+#[cfg(feature = "rmcp")]
+mod change;
+#[cfg(feature = "rmcp")]
+mod connection;
 mod memory;
 mod paging;
+#[cfg(feature = "rmcp")]
+mod peer;
+#[cfg(feature = "rmcp")]
+mod request;
+#[cfg(feature = "rmcp")]
+mod secret;
+#[cfg(feature = "rmcp")]
+mod stream;
+#[cfg(feature = "rmcp")]
+mod tap;
 
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, time::Duration};
 
@@ -33,6 +47,8 @@ pub use self::{
     memory::MemoryClient,
     paging::{Cut, Limits, ListedPage, Listing, list_all},
 };
+#[cfg(feature = "rmcp")]
+pub use self::{change::ChangeHandler, peer::PeerClient, stream::StreamClient};
 
 /// A boxed future, so that `dyn Client` works.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,121 @@
+use std::{collections::BTreeMap, fmt, sync::OnceLock, time::Duration};
+
+use rmcp::{RoleClient, model::ProtocolVersion, service::Peer};
+use serde_json::{Map, Value};
+use tokio::{runtime::Handle, sync::broadcast, task::JoinHandle};
+
+use super::{
+    Change, ChangeHandler, Client, ClientResult, Limits, ListKind, Page,
+    change::{channel, listen},
+    request::{Requests, server_info},
+};
+use crate::{
+    error::ClientError,
+    protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
+};
+
+/// A server behind an rmcp peer that a framework already holds.
+///
+/// The connection stays the framework's: it is never closed, restarted or reconfigured here. What
+/// rmcp cannot decode is read item by item, so one bad tool does not lose a page; fields that rmcp
+/// does not know are lost only on pages that it could decode (a connection that Proem owns, such as
+/// [`StdioClient`](super::StdioClient), keeps them always).
+///
+/// On a server of MCP 2026-07-28 it opens its own `subscriptions/listen` when
+/// [`changes`](Client::changes) is first asked for. On an earlier one, changes reach only the
+/// handler that the framework serves: make that a [`ChangeHandler`].
+pub struct PeerClient {
+    requests: Requests,
+    changes: broadcast::Sender<Change>,
+    heard: bool,
+    listener: OnceLock<Task>,
+}
+
+impl PeerClient {
+    /// A client over `peer`, with [`Limits::default`]'s time for each request.
+    pub fn new(peer: Peer<RoleClient>) -> Self {
+        let timeout = Limits::default().request;
+        let requests = Requests { peer, timeout, tapped: false };
+        Self { requests, changes: channel(), heard: false, listener: OnceLock::new() }
+    }
+
+    /// Sets the time for each request.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.requests.timeout = timeout;
+        self
+    }
+
+    /// Takes the changes that `handler` hears, which the framework serves on this peer's connection.
+    #[must_use]
+    pub fn with_changes<S>(mut self, handler: &ChangeHandler<S>) -> Self {
+        self.changes = handler.sender().clone();
+        self.heard = true;
+        self
+    }
+
+    fn is_modern(&self) -> bool {
+        self.requests.peer.peer_info().is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
+    }
+}
+
+impl fmt::Debug for PeerClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeerClient").field("timeout", &self.requests.timeout).finish_non_exhaustive()
+    }
+}
+
+impl Client for PeerClient {
+    fn info(&self) -> ClientResult<'_, ServerInfo> {
+        Box::pin(async {
+            server_info(&self.requests.peer)
+                .ok_or_else(|| ClientError::unreachable("the peer has not finished its handshake"))
+        })
+    }
+
+    fn list<'a>(&'a self, kind: ListKind, cursor: Option<&'a str>) -> ClientResult<'a, Page> {
+        Box::pin(self.requests.list(kind, cursor))
+    }
+
+    fn read_resource<'a>(&'a self, uri: &'a str) -> ClientResult<'a, ReadResourceResult> {
+        Box::pin(self.requests.read_resource(uri))
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a BTreeMap<String, String>,
+    ) -> ClientResult<'a, GetPromptResult> {
+        Box::pin(self.requests.get_prompt(name, arguments))
+    }
+
+    fn call_tool<'a>(&'a self, name: &'a str, arguments: Map<String, Value>) -> ClientResult<'a, CallToolResult> {
+        Box::pin(self.requests.call_tool(name, arguments))
+    }
+
+    fn changes(&self) -> Option<broadcast::Receiver<Change>> {
+        let receiver = self.changes.subscribe();
+        if self.is_modern() {
+            // Outside a runtime nothing can listen, and nothing is lost but the push.
+            let runtime = Handle::try_current().ok()?;
+            self.listener.get_or_init(|| {
+                let Requests { peer, timeout, .. } = self.requests.clone();
+                let capabilities = server_info(&peer).and_then(|info| info.capabilities);
+                Task(runtime.spawn(listen(peer, capabilities, self.changes.clone(), timeout)))
+            });
+        } else if !self.heard {
+            return None;
+        }
+        Some(receiver)
+    }
+}
+
+/// A task that ends with its owner.
+#[derive(Debug)]
+pub(super) struct Task(pub(super) JoinHandle<()>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
