@@ -28,6 +28,8 @@ mod request;
 #[cfg(feature = "rmcp")]
 mod secret;
 #[cfg(feature = "rmcp")]
+mod stdio;
+#[cfg(feature = "rmcp")]
 mod stream;
 #[cfg(feature = "rmcp")]
 mod tap;
@@ -48,7 +50,10 @@ pub use self::{
     paging::{Cut, Limits, ListedPage, Listing, list_all},
 };
 #[cfg(feature = "rmcp")]
-pub use self::{change::ChangeHandler, peer::PeerClient, stream::StreamClient};
+pub use self::{change::ChangeHandler, peer::PeerClient, stdio::StdioClient, stream::StreamClient};
+
+#[cfg(all(test, feature = "demo"))]
+mod tests;
 
 /// A boxed future, so that `dyn Client` works.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -12,17 +12,29 @@ pub(super) struct Secrets(Vec<String>);
 impl Secrets {
     /// A shorter value (`1`, `on`, `en`) is no secret, and would tear words apart.
     const MIN_CHARS: usize = 5;
+    const MARK: &str = "[secret]";
 
     pub(super) fn add(&mut self, value: &str) {
-        if value.chars().count() >= Self::MIN_CHARS && !self.0.iter().any(|known| known == value) {
-            self.0.push(value.to_owned());
-            // The longest first: one may hold another.
-            self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        // Line by line, since a key of several lines is printed so.
+        for line in value.lines().map(str::trim) {
+            if line.chars().count() >= Self::MIN_CHARS && !self.0.iter().any(|known| known == line) {
+                self.0.push(line.to_owned());
+            }
         }
+        // The longest first: one may hold another.
+        self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     }
 
     pub(super) fn redact(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[secret]"))
+        let text = self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), Self::MARK));
+        match text.strip_suffix('…') {
+            // The text was cut, perhaps within a secret.
+            Some(start) => match self.0.iter().filter_map(|secret| overlap(start, secret)).max() {
+                Some(len) => format!("{}{}…", start.get(..start.len() - len).unwrap_or_default(), Self::MARK),
+                None => text,
+            },
+            None => text,
+        }
     }
 
     pub(super) fn redact_error(&self, error: ClientError) -> ClientError {
@@ -33,6 +45,12 @@ impl Secrets {
             other => other,
         }
     }
+}
+
+/// How many bytes at the end of `text` are the beginning of `secret`; a few may be chance.
+fn overlap(text: &str, secret: &str) -> Option<usize> {
+    let ends = secret.char_indices().map(|(at, _)| at).skip(Secrets::MIN_CHARS - 1);
+    ends.filter(|end| secret.get(..*end).is_some_and(|start| text.ends_with(start))).last()
 }
 
 impl fmt::Debug for Secrets {
@@ -55,5 +73,16 @@ mod tests {
         let error = secrets.redact_error(ClientError::rpc(-1, "bad key hunter22"));
         assert_eq!(error.to_string(), "the server answered error -1: bad key [secret]");
         assert_eq!(format!("{secrets:?}"), "2 secrets");
+    }
+
+    #[test]
+    fn cut_and_many_lined_secrets_are_found() {
+        let mut secrets = Secrets::default();
+        secrets.add("-----BEGIN-----\nMIIEvQIBADANBg\n");
+        assert_eq!(secrets.redact("a -----BEGIN----- MIIEvQIBADANBg"), "a [secret] [secret]");
+        assert_eq!(secrets.redact("key MIIEvQIB…"), "key [secret]…");
+        assert_eq!(secrets.redact("key MII…"), "key MII…");
+        let long = ClientError::rpc(-1, &format!("{}MIIEvQIBADANBg", "x".repeat(190)));
+        assert!(secrets.redact_error(long).to_string().ends_with("x[secret]…"));
     }
 }

@@ -35,6 +35,7 @@ use self::{
     pending::{Pending, Reader},
     top_id::TopId,
 };
+use super::secret::Secrets;
 use crate::error::excerpt;
 
 /// A longer line is never held in memory: 64 MiB.
@@ -58,7 +59,10 @@ pub(super) struct Tap<R, W> {
 
 /// What a tap saw, for the connection above it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TapNotes(Arc<Mutex<Notes>>);
+pub(super) struct TapNotes {
+    notes: Arc<Mutex<Notes>>,
+    secrets: Secrets,
+}
 
 #[derive(Debug, Default)]
 struct Notes {
@@ -68,13 +72,18 @@ struct Notes {
 }
 
 impl TapNotes {
+    pub(super) fn new(secrets: Secrets) -> Self {
+        Self { notes: Arc::default(), secrets }
+    }
+
     /// The result of `server/discover` or `initialize` as sent.
     pub(super) fn greeting(&self) -> Option<Value> {
         self.with(|notes| notes.greeting.clone())
     }
 
     /// Lines that were no message.
-    pub(super) fn dropped(&self) -> u64 {
+    #[cfg(test)]
+    fn dropped(&self) -> u64 {
         self.with(|notes| notes.dropped)
     }
 
@@ -84,7 +93,7 @@ impl TapNotes {
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&mut Notes) -> T) -> T {
-        use_it(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        use_it(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -263,7 +272,8 @@ impl<R: AsyncRead + Unpin, W> Tap<R, W> {
             notes.dropped += 1;
             notes.dropped
         });
-        let shown = excerpt(&String::from_utf8_lossy(self.line.get(..400).unwrap_or(&self.line)));
+        let start = String::from_utf8_lossy(self.line.get(..1 << 10).unwrap_or(&self.line));
+        let shown = excerpt(&self.notes.secrets.redact(&start));
         if dropped == 1 {
             tracing::warn!(reason, line = %shown, "dropped a line of a server; more are told at level debug");
         } else {

@@ -1,0 +1,8 @@
+//! Clients over rmcp against servers that misbehave, in both eras.
+
+#![allow(clippy::unwrap_used, reason = "a fake server that cannot go on fails its test")]
+
+mod fake;
+mod peer;
+mod stdio;
+mod stream;
