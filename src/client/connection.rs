@@ -21,7 +21,7 @@ use super::{
     BoxFuture, Change, ChangeHandler, Limits, ListKind, Page,
     change::{channel, listen},
     peer::Task,
-    request::{Requests, server_info},
+    request::{Requests, cause, server_info},
     secret::Secrets,
     tap::TapNotes,
 };
@@ -171,8 +171,7 @@ fn refusal(error: &ClientInitializeError) -> String {
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
         ClientInitializeError::ConnectionClosed(_) => "the connection was closed during the handshake".into(),
-        // Its text may hold a URL with a secret in it.
-        ClientInitializeError::TransportError { .. } => "the connection failed during the handshake".into(),
+        ClientInitializeError::TransportError { error, .. } => format!("the handshake failed: {}", cause(error)),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "the server speaks no version of the protocol that this client does".into()
         }

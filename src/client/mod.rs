@@ -19,6 +19,8 @@ mod capture;
 mod change;
 #[cfg(feature = "rmcp")]
 mod connection;
+#[cfg(feature = "http")]
+mod http;
 mod memory;
 mod paging;
 #[cfg(feature = "rmcp")]
@@ -44,6 +46,8 @@ use crate::{
     protocol::{CacheScope, CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
 };
 
+#[cfg(feature = "http")]
+pub use self::http::HttpClient;
 pub use self::{
     capture::{CaptureClient, Captures},
     memory::MemoryClient,

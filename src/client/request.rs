@@ -139,10 +139,32 @@ impl Requests {
             error if error.is_authorization_required() => {
                 ClientError::unreachable("the server asks for authorization: check the headers or the token")
             }
-            // Its text may hold a URL with a secret in it, so only the kind of failure is told.
-            ServiceError::TransportSend(_) => ClientError::unreachable("the request could not be sent"),
+            ServiceError::TransportSend(error) => {
+                ClientError::unreachable(format!("the request could not be sent: {}", cause(&error)))
+            }
             other => ClientError::unreachable(excerpt(&other.to_string())),
         }
+    }
+}
+
+/// The innermost error: the outer ones hold URLs, and say less.
+pub(super) fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let innermost = std::iter::successors(Some(error), |error| source(*error)).last().unwrap_or(error);
+    excerpt(&innermost.to_string())
+}
+
+#[cfg(not(feature = "http"))]
+fn source<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
+    error.source()
+}
+
+#[cfg(feature = "http")]
+fn source<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
+    use rmcp::transport::streamable_http_client::StreamableHttpError;
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        // rmcp does not name it as its source.
+        Some(StreamableHttpError::Client(inner)) => Some(inner),
+        _ => error.source(),
     }
 }
 

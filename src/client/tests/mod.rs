@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a fake server that cannot go on fails its test")]
 
 mod fake;
+#[cfg(feature = "http")]
+mod http;
 mod peer;
 mod stdio;
 mod stream;
