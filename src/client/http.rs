@@ -74,6 +74,14 @@ impl HttpClient {
         self
     }
 
+    /// Names a value that must not appear in errors and logs.
+    #[must_use]
+    pub fn with_secret(mut self, value: &str) -> Self {
+        self.endpoint.secrets.add(value);
+        self.connection = OnceLock::new();
+        self
+    }
+
     /// Sets the limits; [`Limits::request`] is what counts here.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Self {

@@ -17,6 +17,7 @@
 mod capture;
 #[cfg(feature = "rmcp")]
 mod change;
+mod config;
 #[cfg(feature = "rmcp")]
 mod connection;
 #[cfg(feature = "http")]
@@ -50,6 +51,7 @@ use crate::{
 pub use self::http::HttpClient;
 pub use self::{
     capture::{CaptureClient, Captures},
+    config::{Config, HttpConfig, ServerConfig, StdioConfig},
     memory::MemoryClient,
     paging::{Cut, Limits, ListedPage, Listing, list_all},
 };
