@@ -19,8 +19,9 @@ use tokio::{
 
 use super::{
     BoxFuture, Change, ChangeHandler, Limits, ListKind, Page,
-    change::{channel, listen},
+    change::channel,
     peer::Task,
+    push::{Watched, can_watch, follow},
     request::{Requests, cause, server_info},
     secret::Secrets,
     tap::TapNotes,
@@ -59,7 +60,7 @@ pub(super) struct Link {
     /// What lives and ends with the connection, such as a process.
     bearer: Box<dyn Bearer>,
     born: Instant,
-    listener: Option<Task>,
+    follower: Option<Task>,
 }
 
 /// What a connection runs over.
@@ -90,6 +91,7 @@ struct Inner {
     probe: Duration,
     secrets: Secrets,
     changes: broadcast::Sender<Change>,
+    watched: watch::Sender<Watched>,
     live: Mutex<Option<Arc<Link>>>,
     attempts: tokio::sync::Mutex<Attempts>,
     closed: watch::Receiver<()>,
@@ -139,7 +141,7 @@ impl Start {
             }
         };
         match handler.serve_with_lifecycle(transport, mode).await {
-            Ok(service) => Ok(Link { service, notes, bearer, born: Instant::now(), listener: None }),
+            Ok(service) => Ok(Link { service, notes, bearer, born: Instant::now(), follower: None }),
             Err(error) => {
                 let ended = notes.and_then(|notes| notes.ended());
                 let reason = match bearer.obituary().await.or(ended) {
@@ -228,6 +230,7 @@ impl Connection {
             probe: probe.min(limits.request / 3),
             secrets,
             changes,
+            watched: watch::channel(Watched::new()).0,
             live: Mutex::default(),
             attempts: tokio::sync::Mutex::default(),
             closed,
@@ -270,6 +273,18 @@ impl Connection {
     ) -> Result<CallToolResult, ClientError> {
         let link = self.link().await?;
         self.finish(&link, link.requests(self.inner.timeout).call_tool(name, arguments).await).await
+    }
+
+    pub(super) async fn watch(&self, uris: &Watched) -> Result<(), ClientError> {
+        if !can_watch(self.info().await?.capabilities.as_ref()) {
+            return Err(ClientError::Unsupported);
+        }
+        self.inner.watched.send_if_modified(|watched| {
+            let differs = watched != uris;
+            watched.clone_from(uris);
+            differs
+        });
+        Ok(())
     }
 
     /// Says why a connection was lost, where a request only knows that it was.
@@ -375,12 +390,13 @@ impl Inner {
     }
 
     fn stands(&self, mut link: Link, restart: bool) -> Arc<Link> {
-        if !link.is_legacy() {
-            let peer = link.service.peer().clone();
-            let capabilities = link.info().and_then(|info| info.capabilities);
-            let listening = listen(peer, capabilities, self.changes.clone(), self.timeout);
-            link.listener = Some(Task(tokio::spawn(listening)));
-        }
+        let following = follow(
+            link.requests(self.timeout),
+            link.info().unwrap_or_default(),
+            self.changes.clone(),
+            self.watched.subscribe(),
+        );
+        link.follower = Some(Task(tokio::spawn(following)));
         let link = Arc::new(link);
         *self.live() = Some(Arc::clone(&link));
         if restart {
@@ -461,6 +477,13 @@ macro_rules! client_over_connection {
                 arguments: serde_json::Map<String, serde_json::Value>,
             ) -> $crate::client::ClientResult<'a, $crate::protocol::CallToolResult> {
                 Box::pin(self.connection().call_tool(name, arguments))
+            }
+
+            fn watch<'a>(
+                &'a self,
+                uris: &'a std::collections::BTreeSet<String>,
+            ) -> $crate::client::ClientResult<'a, ()> {
+                Box::pin(self.connection().watch(uris))
             }
 
             fn changes(&self) -> Option<tokio::sync::broadcast::Receiver<$crate::client::Change>> {

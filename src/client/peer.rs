@@ -1,12 +1,22 @@
-use std::{collections::BTreeMap, fmt, sync::OnceLock, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::OnceLock,
+    time::Duration,
+};
 
-use rmcp::{RoleClient, model::ProtocolVersion, service::Peer};
+use rmcp::{RoleClient, service::Peer};
 use serde_json::{Map, Value};
-use tokio::{runtime::Handle, sync::broadcast, task::JoinHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{broadcast, watch},
+    task::JoinHandle,
+};
 
 use super::{
     Change, ChangeHandler, Client, ClientResult, Limits, ListKind, Page,
-    change::{channel, listen},
+    change::channel,
+    push::{Watched, can_watch, follow},
     request::{Requests, server_info},
 };
 use crate::{
@@ -28,7 +38,8 @@ pub struct PeerClient {
     requests: Requests,
     changes: broadcast::Sender<Change>,
     heard: bool,
-    listener: OnceLock<Task>,
+    watched: watch::Sender<Watched>,
+    follower: OnceLock<Task>,
 }
 
 impl PeerClient {
@@ -36,7 +47,8 @@ impl PeerClient {
     pub fn new(peer: Peer<RoleClient>) -> Self {
         let timeout = Limits::default().request;
         let requests = Requests { peer, timeout, tapped: false };
-        Self { requests, changes: channel(), heard: false, listener: OnceLock::new() }
+        let watched = watch::channel(Watched::new()).0;
+        Self { requests, changes: channel(), heard: false, watched, follower: OnceLock::new() }
     }
 
     /// Sets the time for each request.
@@ -54,8 +66,13 @@ impl PeerClient {
         self
     }
 
-    fn is_modern(&self) -> bool {
-        self.requests.peer.peer_info().is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
+    /// Opens the subscriptions. Outside a runtime nothing can listen, and nothing is lost but the push.
+    fn follow(&self) {
+        let (Ok(runtime), Some(info)) = (Handle::try_current(), server_info(&self.requests.peer)) else { return };
+        self.follower.get_or_init(|| {
+            let (changes, watched) = (self.changes.clone(), self.watched.subscribe());
+            Task(runtime.spawn(follow(self.requests.clone(), info, changes, watched)))
+        });
     }
 }
 
@@ -93,16 +110,27 @@ impl Client for PeerClient {
         Box::pin(self.requests.call_tool(name, arguments))
     }
 
+    fn watch<'a>(&'a self, uris: &'a BTreeSet<String>) -> ClientResult<'a, ()> {
+        Box::pin(async move {
+            // On a bare peer of the `initialize` era the updates would reach nobody.
+            let heard = self.heard || self.requests.is_modern();
+            if !heard || !can_watch(self.info().await?.capabilities.as_ref()) {
+                return Err(ClientError::Unsupported);
+            }
+            self.follow();
+            self.watched.send_if_modified(|watched| {
+                let differs = watched != uris;
+                watched.clone_from(uris);
+                differs
+            });
+            Ok(())
+        })
+    }
+
     fn changes(&self) -> Option<broadcast::Receiver<Change>> {
         let receiver = self.changes.subscribe();
-        if self.is_modern() {
-            // Outside a runtime nothing can listen, and nothing is lost but the push.
-            let runtime = Handle::try_current().ok()?;
-            self.listener.get_or_init(|| {
-                let Requests { peer, timeout, .. } = self.requests.clone();
-                let capabilities = server_info(&peer).and_then(|info| info.capabilities);
-                Task(runtime.spawn(listen(peer, capabilities, self.changes.clone(), timeout)))
-            });
+        if self.requests.is_modern() {
+            self.follow();
         } else if !self.heard {
             return None;
         }

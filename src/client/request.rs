@@ -5,7 +5,7 @@ use rmcp::{
     model::{
         CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest, CustomResult,
         GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams, Request, RequestId,
-        RequestOptionalParam, ServerPeerInfo, ServerResult,
+        RequestOptionalParam, ServerPeerInfo, ServerResult, SubscribeRequestParams, UnsubscribeRequestParams,
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
@@ -78,6 +78,22 @@ impl Requests {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(Request::new(params));
         self.answer("tools/call", request, CallToolResult::read).await
+    }
+
+    /// Asks a server of the `initialize` era for the updates of a resource.
+    pub(super) async fn subscribe(&self, uri: &str) -> Result<(), ClientError> {
+        let request = ClientRequest::SubscribeRequest(Request::new(SubscribeRequestParams::new(uri)));
+        self.send(request).await.map(drop)
+    }
+
+    pub(super) async fn unsubscribe(&self, uri: &str) -> Result<(), ClientError> {
+        let request = ClientRequest::UnsubscribeRequest(Request::new(UnsubscribeRequestParams::new(uri)));
+        self.send(request).await.map(drop)
+    }
+
+    /// Whether the server is of MCP 2026-07-28 or later.
+    pub(super) fn is_modern(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
     async fn answer<T>(

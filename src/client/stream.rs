@@ -32,7 +32,7 @@ use crate::error::ClientError;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let (near, far) = tokio::io::duplex(4096);
-/// tokio::spawn(async { Empty.serve(far).await?.waiting().await.map_err(std::io::Error::from).map(drop)?; Ok::<_, Box<dyn std::error::Error + Send + Sync>>(()) });
+/// tokio::spawn(async { Empty.serve(far).await.expect("a handshake").waiting().await });
 /// let (read, write) = tokio::io::split(near);
 /// let client = StreamClient::new(read, write);
 /// assert_eq!(client.info().await.unwrap().protocol_version.unwrap(), "2026-07-28");

@@ -62,7 +62,7 @@ async fn run(era: Era, script: Arc<Script>, far: DuplexStream) {
         let message: Value = serde_json::from_str(&line).unwrap();
         let method = message["method"].as_str().unwrap_or_default();
         let capabilities = json!({
-            "tools": {"listChanged": true}, "resources": {"listChanged": true}, "prompts": {},
+            "tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true}, "prompts": {},
             "vendor": {"kept": true},
         });
         let answer = match (method, era) {

@@ -1,4 +1,8 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
@@ -200,6 +204,60 @@ async fn changes_sound_the_same_in_both_eras() {
         heard.sort_by_key(|change| format!("{change:?}"));
         let expected = [ListKind::ResourceTemplates, ListKind::Resources, ListKind::Tools].map(Change::List);
         assert_eq!(heard, expected);
+    }
+}
+
+#[tokio::test]
+async fn watched_resources_are_asked_for_in_both_eras() {
+    for era in Era::BOTH {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        let client = client(era, move |method, message| {
+            let params = &message["params"];
+            let updated = |uri: &str| {
+                let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+                let params = match era {
+                    Era::Modern => json!({"uri": uri, "_meta": meta}),
+                    Era::Legacy => json!({"uri": uri}),
+                };
+                format!(
+                    "{}\n",
+                    json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params})
+                )
+            };
+            match method {
+                "subscriptions/listen" => {
+                    let filter = &params["notifications"];
+                    let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+                    let params = json!({"notifications": filter, "_meta": meta});
+                    let method = "notifications/subscriptions/acknowledged";
+                    let mut answer = format!("{}\n", json!({"jsonrpc": "2.0", "method": method, "params": params}));
+                    for uri in filter["resourceSubscriptions"].as_array().into_iter().flatten() {
+                        log.lock().unwrap().push(format!("+{}", uri.as_str().unwrap()));
+                        answer += &updated(uri.as_str().unwrap());
+                    }
+                    answer.into_bytes()
+                }
+                "resources/subscribe" => {
+                    let uri = params["uri"].as_str().unwrap();
+                    log.lock().unwrap().push(format!("+{uri}"));
+                    [ok(message, "{}"), updated(uri).into_bytes()].concat()
+                }
+                "resources/unsubscribe" => {
+                    log.lock().unwrap().push(format!("-{}", params["uri"].as_str().unwrap()));
+                    ok(message, "{}")
+                }
+                _ => Vec::new(),
+            }
+        });
+        let mut changes = client.changes().unwrap();
+        for uri in ["a:1", "a:2"] {
+            client.watch(&[uri.to_owned()].into()).await.unwrap();
+            let change = timeout(Duration::from_secs(5), changes.recv()).await.unwrap().unwrap();
+            assert_eq!(change, Change::Resource(uri.into()));
+        }
+        let expected = if era == Era::Modern { vec!["+a:1", "+a:2"] } else { vec!["+a:1", "-a:1", "+a:2"] };
+        assert_eq!(*asked.lock().unwrap(), expected);
     }
 }
 
