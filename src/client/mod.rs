@@ -4,9 +4,12 @@
 //! |---|---|---|
 //! | [`MemoryClient`] | items given in code | |
 //! | [`CaptureClient`] | a file with what a server once listed | |
-//! | `PeerClient` | an rmcp peer that a framework already holds | `rmcp` |
+//! | `StreamClient` | a server in the same process, or at the other end of a socket | `rmcp` |
 //! | `StdioClient` | a child process that Proem starts and restarts | `rmcp` |
 //! | `HttpClient` | a streamable HTTP server | `http` |
+//! | `PeerClient` | an rmcp peer that a framework already holds | `rmcp` |
+//!
+//! [`Config`] reads the `mcpServers` files that hosts share, and makes clients of them.
 //!
 //! A client speaks raw pages and answers; reading them leniently is the work of
 //! [`protocol`](crate::protocol), paging within bounds that of [`list_all`], and naming the server
@@ -15,10 +18,37 @@
 //! [`ClientError::Unsupported`](crate::error::ClientError::Unsupported).
 
 mod capture;
+#[cfg(feature = "rmcp")]
+mod change;
+mod config;
+#[cfg(feature = "rmcp")]
+mod connection;
+#[cfg(feature = "http")]
+mod http;
 mod memory;
 mod paging;
+#[cfg(feature = "rmcp")]
+mod peer;
+#[cfg(feature = "rmcp")]
+mod push;
+#[cfg(feature = "rmcp")]
+mod request;
+#[cfg(feature = "rmcp")]
+mod secret;
+#[cfg(feature = "rmcp")]
+mod stdio;
+#[cfg(feature = "rmcp")]
+mod stream;
+#[cfg(feature = "rmcp")]
+mod tap;
 
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    future::Future,
+    pin::Pin,
+    time::Duration,
+};
 
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::broadcast;
@@ -28,11 +58,19 @@ use crate::{
     protocol::{CacheScope, CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
 };
 
+#[cfg(feature = "http")]
+pub use self::http::HttpClient;
 pub use self::{
     capture::{CaptureClient, Captures},
+    config::{Config, HttpConfig, ServerConfig, StdioConfig},
     memory::MemoryClient,
     paging::{Cut, Limits, ListedPage, Listing, list_all},
 };
+#[cfg(feature = "rmcp")]
+pub use self::{change::ChangeHandler, peer::PeerClient, stdio::StdioClient, stream::StreamClient};
+
+#[cfg(all(test, feature = "demo"))]
+mod tests;
 
 /// A boxed future, so that `dyn Client` works.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -70,6 +108,13 @@ pub trait Client: fmt::Debug + Send + Sync {
     /// Calls a tool. Never sent twice: a write that timed out may have happened.
     fn call_tool<'a>(&'a self, name: &'a str, arguments: Map<String, Value>) -> ClientResult<'a, CallToolResult> {
         let _ = (name, arguments);
+        Box::pin(async { Err(ClientError::Unsupported) })
+    }
+
+    /// Asks to hear of updates to exactly these resources, as [`Change::Resource`]: the last call counts,
+    /// also after a reconnect. What a server does with it is its own affair; many say nothing.
+    fn watch<'a>(&'a self, uris: &'a BTreeSet<String>) -> ClientResult<'a, ()> {
+        let _ = uris;
         Box::pin(async { Err(ClientError::Unsupported) })
     }
 
@@ -151,7 +196,8 @@ impl Page {
     /// missing is zero, a missing `cacheScope` is private.
     ///
     /// # Errors
-    /// [`ClientError::Malformed`] if it is no object or its items are no array.
+    /// [`ClientError::Malformed`] if it is no object, its items are no array, or it has a `resultType`
+    /// other than `complete`.
     pub fn read(kind: ListKind, result: &RawValue) -> Result<Self, ClientError> {
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(result.get())
             .map_err(|_| ClientError::malformed(format!("the result of {} is no object", kind.method())))?;
@@ -163,6 +209,9 @@ impl Page {
             ))
         })?;
         let field = |name: &str| fields.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        if field("resultType").is_some_and(|kind| kind != "complete") {
+            return Err(ClientError::malformed(format!("the result of {} has an unknown `resultType`", kind.method())));
+        }
         Ok(Self {
             items,
             next_cursor: field("nextCursor").and_then(|v| v.as_str().map(str::to_owned)),

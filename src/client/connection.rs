@@ -1,0 +1,506 @@
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rmcp::{
+    ClientServiceExt, RoleClient,
+    model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion},
+    service::{ClientInitializeError, ClientLifecycleMode, RunningService},
+    transport::IntoTransport,
+};
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{broadcast, watch},
+    time::Instant,
+};
+
+use super::{
+    BoxFuture, Change, ChangeHandler, Limits, ListKind, Page,
+    change::channel,
+    peer::Task,
+    push::{Watched, can_watch, follow},
+    request::{Requests, cause, server_info},
+    secret::Secrets,
+    tap::TapNotes,
+};
+use crate::{
+    error::{ClientError, excerpt},
+    protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
+};
+
+/// The wait before the second restart in a row: 0.5 s. The first has none, each later one twice the last.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// The longest wait before a restart: 30 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// A server that lived this long has shown that it works: the count starts anew.
+const HEALTHY_AFTER: Duration = Duration::from_secs(60);
+
+/// What makes a connection, each time that one is needed.
+pub(super) trait Connect: fmt::Debug + Send + Sync + 'static {
+    fn connect<'a>(&'a self, start: &'a Start) -> BoxFuture<'a, Result<Link, ClientError>>;
+}
+
+/// What every connection starts with.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// How long a server may take to say which era it is of.
+    pub(super) probe: Duration,
+    /// The server turned out to be of the `initialize` era before, so it is not probed again.
+    pub(super) legacy: bool,
+    changes: broadcast::Sender<Change>,
+}
+
+/// A connection that stands.
+pub(super) struct Link {
+    service: RunningService<RoleClient, ChangeHandler>,
+    notes: Option<TapNotes>,
+    /// What lives and ends with the connection, such as a process.
+    bearer: Box<dyn Bearer>,
+    born: Instant,
+    follower: Option<Task>,
+}
+
+/// What a connection runs over.
+pub(super) trait Bearer: Send + Sync {
+    /// Why the connection ended, where that can be known.
+    fn obituary(&self) -> BoxFuture<'_, Option<String>>;
+}
+
+/// Nothing to be known.
+pub(super) struct NoBearer;
+
+impl Bearer for NoBearer {
+    fn obituary(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async { None })
+    }
+}
+
+/// A server that is connected on first use, and again when the connection was lost.
+pub(super) struct Connection {
+    inner: Arc<Inner>,
+    /// Dropped, it ends a start that is under way.
+    _open: watch::Sender<()>,
+}
+
+struct Inner {
+    connector: Box<dyn Connect>,
+    timeout: Duration,
+    probe: Duration,
+    secrets: Secrets,
+    changes: broadcast::Sender<Change>,
+    watched: watch::Sender<Watched>,
+    live: Mutex<Option<Arc<Link>>>,
+    attempts: tokio::sync::Mutex<Attempts>,
+    closed: watch::Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Attempts {
+    made: u64,
+    /// Failed starts and early deaths in a row.
+    failures: u32,
+    last: Option<(Instant, Failure)>,
+    legacy: bool,
+}
+
+/// An error that can be told to everybody who waited for the same start.
+#[derive(Clone, Debug)]
+enum Failure {
+    Timeout(Duration),
+    Other(String),
+}
+
+impl Start {
+    /// Runs the handshake, of whichever era the server is.
+    ///
+    /// # Errors
+    /// Why there is no connection; the reason is the server's as far as it gave one.
+    pub(super) async fn handshake<T, E, A>(
+        &self,
+        transport: T,
+        notes: Option<TapNotes>,
+        bearer: Box<dyn Bearer>,
+    ) -> Result<Link, ClientError>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let identity = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        let mut config = ClientConfig::new(ClientCapabilities::default(), identity);
+        config.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let handler = ChangeHandler::with_sender(config, self.changes.clone());
+        let mode = if self.legacy {
+            ClientLifecycleMode::Initialize
+        } else {
+            ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            }
+        };
+        match handler.serve_with_lifecycle(transport, mode).await {
+            Ok(service) => Ok(Link { service, notes, bearer, born: Instant::now(), follower: None }),
+            Err(error) => {
+                let ended = notes.and_then(|notes| notes.ended());
+                let reason = match bearer.obituary().await.or(ended) {
+                    Some(ended) if is_loss(&error) => ended,
+                    _ => refusal(&error),
+                };
+                Err(ClientError::unreachable(reason))
+            }
+        }
+    }
+}
+
+/// Whether the connection itself was lost, so that its end says more than rmcp's error.
+fn is_loss(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => true,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_loss(fallback),
+        _ => false,
+    }
+}
+
+fn refusal(error: &ClientInitializeError) -> String {
+    match error {
+        _ if error.is_authorization_required() => {
+            "the server asks for authorization: check the headers or the token".into()
+        }
+        ClientInitializeError::JsonRpcError(data) => {
+            format!("the server refused the handshake with error {}: {}", data.code.0, excerpt(&data.message))
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
+        ClientInitializeError::ConnectionClosed(_) => "the connection was closed during the handshake".into(),
+        ClientInitializeError::TransportError { error, .. } => format!("the handshake failed: {}", cause(error)),
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+            "the server speaks no version of the protocol that this client does".into()
+        }
+        other => format!("the handshake failed: {}", excerpt(&other.to_string())),
+    }
+}
+
+impl Link {
+    fn is_lost(&self) -> bool {
+        self.service.is_transport_closed() || self.service.is_closed()
+    }
+
+    fn requests(&self, timeout: Duration) -> Requests {
+        Requests { peer: self.service.peer().clone(), timeout, tapped: self.notes.is_some() }
+    }
+
+    /// What the server said of itself, with the fields that rmcp does not know where they are at hand.
+    fn info(&self) -> Option<ServerInfo> {
+        let mut info = server_info(self.service.peer())?;
+        if let Some(Value::Object(mut greeting)) = self.notes.as_ref().and_then(TapNotes::greeting)
+            && let Some(Value::Object(capabilities)) = greeting.remove("capabilities")
+        {
+            info.capabilities = Some(capabilities);
+        }
+        Some(info)
+    }
+
+    fn is_legacy(&self) -> bool {
+        self.service.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
+    }
+
+    /// Why requests fail on this connection from now on; `None` while it stands.
+    async fn loss(&self) -> Option<String> {
+        let obituary = self.bearer.obituary().await;
+        obituary
+            .or_else(|| self.notes.as_ref()?.ended())
+            .or_else(|| self.is_lost().then(|| "the server closed the connection".to_owned()))
+    }
+}
+
+impl Connection {
+    pub(super) fn new(
+        connector: impl Connect,
+        limits: &Limits,
+        probe: Duration,
+        secrets: Secrets,
+        changes: broadcast::Sender<Change>,
+    ) -> Self {
+        let (open, closed) = watch::channel(());
+        let inner = Inner {
+            connector: Box::new(connector),
+            timeout: limits.request,
+            // A server that is silent on the probe must have time left for the handshake.
+            probe: probe.min(limits.request / 3),
+            secrets,
+            changes,
+            watched: watch::channel(Watched::new()).0,
+            live: Mutex::default(),
+            attempts: tokio::sync::Mutex::default(),
+            closed,
+        };
+        Self { inner: Arc::new(inner), _open: open }
+    }
+
+    pub(super) fn changes() -> broadcast::Sender<Change> {
+        channel()
+    }
+
+    pub(super) async fn info(&self) -> Result<ServerInfo, ClientError> {
+        let link = self.link().await?;
+        link.info().ok_or_else(|| ClientError::unreachable("the handshake is not finished"))
+    }
+
+    pub(super) async fn list(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, ClientError> {
+        let link = self.link().await?;
+        self.finish(&link, link.requests(self.inner.timeout).list(kind, cursor).await).await
+    }
+
+    pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
+        let link = self.link().await?;
+        self.finish(&link, link.requests(self.inner.timeout).read_resource(uri).await).await
+    }
+
+    pub(super) async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<GetPromptResult, ClientError> {
+        let link = self.link().await?;
+        self.finish(&link, link.requests(self.inner.timeout).get_prompt(name, arguments).await).await
+    }
+
+    pub(super) async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<CallToolResult, ClientError> {
+        let link = self.link().await?;
+        self.finish(&link, link.requests(self.inner.timeout).call_tool(name, arguments).await).await
+    }
+
+    pub(super) async fn watch(&self, uris: &Watched) -> Result<(), ClientError> {
+        if !can_watch(self.info().await?.capabilities.as_ref()) {
+            return Err(ClientError::Unsupported);
+        }
+        self.inner.watched.send_if_modified(|watched| {
+            let differs = watched != uris;
+            watched.clone_from(uris);
+            differs
+        });
+        Ok(())
+    }
+
+    /// Says why a connection was lost, where a request only knows that it was.
+    async fn finish<T>(&self, link: &Link, result: Result<T, ClientError>) -> Result<T, ClientError> {
+        let error = match result {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let error = match &error {
+            ClientError::Unreachable { .. } => match link.loss().await {
+                Some(reason) => ClientError::unreachable(reason),
+                None => error,
+            },
+            _ => error,
+        };
+        Err(self.inner.secrets.redact_error(error))
+    }
+
+    /// The connection that stands, or a new one.
+    async fn link(&self) -> Result<Arc<Link>, ClientError> {
+        if let Some(link) = self.inner.standing() {
+            return Ok(link);
+        }
+        let inner = Arc::clone(&self.inner);
+        // On a task of its own, so that a caller who gives up does not throw a slow start away.
+        let start = tokio::spawn(async move {
+            let mut closed = inner.closed.clone();
+            tokio::select! {
+                started = inner.start() => started,
+                _ = closed.changed() => Err(ClientError::unreachable("the client was dropped")),
+            }
+        });
+        match tokio::time::timeout(self.inner.timeout, start).await {
+            Ok(Ok(started)) => started.map_err(|error| self.inner.secrets.redact_error(error)),
+            Ok(Err(_)) => Err(ClientError::unreachable("the runtime is shutting down")),
+            Err(_) => Err(ClientError::Timeout { after: self.inner.timeout }),
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("connector", &self.inner.connector)
+            .field("stands", &self.inner.standing().is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn standing(&self) -> Option<Arc<Link>> {
+        self.live().as_ref().filter(|link| !link.is_lost()).cloned()
+    }
+
+    fn live(&self) -> std::sync::MutexGuard<'_, Option<Arc<Link>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn start(&self) -> Result<Arc<Link>, ClientError> {
+        // Everybody who came while a start was under way shares its outcome.
+        let (made, mut attempts) = match self.attempts.try_lock() {
+            Ok(attempts) => (attempts.made, attempts),
+            Err(_) => {
+                let attempts = self.attempts.lock().await;
+                (attempts.made.saturating_sub(1), attempts)
+            }
+        };
+        if let Some(link) = self.standing() {
+            return Ok(link);
+        }
+        let dead = self.live().take();
+        if let Some(link) = dead {
+            let early = link.born.elapsed() < HEALTHY_AFTER;
+            attempts.failures = if early { attempts.failures.saturating_add(1) } else { 1 };
+            let reason = link.loss().await.unwrap_or_else(|| "the connection was lost".into());
+            attempts.last = Some((Instant::now(), Failure::Other(reason)));
+        } else if attempts.made != made
+            && let Some((_, failure)) = &attempts.last
+        {
+            return Err(failure.error());
+        }
+        attempts.check()?;
+        let restart = attempts.made > 0;
+        attempts.made += 1;
+        let start = Start { probe: self.probe, legacy: attempts.legacy, changes: self.changes.clone() };
+        // Twice a request: a first start may install the server, and callers wait for less anyway.
+        let most = self.timeout * 2;
+        let failure = match tokio::time::timeout(most, self.connector.connect(&start)).await {
+            Ok(Ok(link)) => {
+                attempts.legacy = link.is_legacy();
+                return Ok(self.stands(link, restart));
+            }
+            Ok(Err(ClientError::Timeout { after })) => Failure::Timeout(after),
+            Ok(Err(ClientError::Unreachable { reason, .. })) => Failure::Other(reason),
+            Ok(Err(other)) => Failure::Other(other.to_string()),
+            Err(_) => Failure::Timeout(most),
+        };
+        attempts.failures = attempts.failures.saturating_add(1);
+        // Perhaps it is another version of the server by now.
+        attempts.legacy = false;
+        attempts.last = Some((Instant::now(), failure.clone()));
+        Err(failure.error())
+    }
+
+    fn stands(&self, mut link: Link, restart: bool) -> Arc<Link> {
+        let following = follow(
+            link.requests(self.timeout),
+            link.info().unwrap_or_default(),
+            self.changes.clone(),
+            self.watched.subscribe(),
+        );
+        link.follower = Some(Task(tokio::spawn(following)));
+        let link = Arc::new(link);
+        *self.live() = Some(Arc::clone(&link));
+        if restart {
+            let _ = self.changes.send(Change::Reconnected);
+        }
+        link
+    }
+}
+
+impl Attempts {
+    /// Refuses a start that comes too soon after the last failure.
+    ///
+    /// It fails at once rather than waiting: a host would rather go on with the list that it has.
+    fn check(&self) -> Result<(), ClientError> {
+        let Some((at, failure)) = &self.last else { return Ok(()) };
+        let wait = wait_after(self.failures).saturating_sub(at.elapsed());
+        if wait.is_zero() {
+            return Ok(());
+        }
+        let reason = match failure {
+            Failure::Timeout(after) => format!("no answer within {after:?}"),
+            Failure::Other(reason) => reason.clone(),
+        };
+        Err(ClientError::unreachable(format!("{reason} (it is tried again in {:.1} s)", wait.as_secs_f32())))
+    }
+}
+
+fn wait_after(failures: u32) -> Duration {
+    match failures.checked_sub(2) {
+        None => Duration::ZERO,
+        Some(doublings) => FIRST_WAIT.saturating_mul(1 << doublings.min(16)).min(LONGEST_WAIT),
+    }
+}
+
+impl Failure {
+    fn error(&self) -> ClientError {
+        match self {
+            Self::Timeout(after) => ClientError::Timeout { after: *after },
+            Self::Other(reason) => ClientError::unreachable(reason.clone()),
+        }
+    }
+}
+
+/// Forwards the methods of [`Client`](super::Client) to a field `connection`.
+macro_rules! client_over_connection {
+    ($client:ty) => {
+        impl $crate::client::Client for $client {
+            fn info(&self) -> $crate::client::ClientResult<'_, $crate::protocol::ServerInfo> {
+                Box::pin(self.connection().info())
+            }
+
+            fn list<'a>(
+                &'a self,
+                kind: $crate::client::ListKind,
+                cursor: Option<&'a str>,
+            ) -> $crate::client::ClientResult<'a, $crate::client::Page> {
+                Box::pin(self.connection().list(kind, cursor))
+            }
+
+            fn read_resource<'a>(
+                &'a self,
+                uri: &'a str,
+            ) -> $crate::client::ClientResult<'a, $crate::protocol::ReadResourceResult> {
+                Box::pin(self.connection().read_resource(uri))
+            }
+
+            fn get_prompt<'a>(
+                &'a self,
+                name: &'a str,
+                arguments: &'a std::collections::BTreeMap<String, String>,
+            ) -> $crate::client::ClientResult<'a, $crate::protocol::GetPromptResult> {
+                Box::pin(self.connection().get_prompt(name, arguments))
+            }
+
+            fn call_tool<'a>(
+                &'a self,
+                name: &'a str,
+                arguments: serde_json::Map<String, serde_json::Value>,
+            ) -> $crate::client::ClientResult<'a, $crate::protocol::CallToolResult> {
+                Box::pin(self.connection().call_tool(name, arguments))
+            }
+
+            fn watch<'a>(
+                &'a self,
+                uris: &'a std::collections::BTreeSet<String>,
+            ) -> $crate::client::ClientResult<'a, ()> {
+                Box::pin(self.connection().watch(uris))
+            }
+
+            fn changes(&self) -> Option<tokio::sync::broadcast::Receiver<$crate::client::Change>> {
+                Some(self.changes.subscribe())
+            }
+        }
+    };
+}
+pub(super) use client_over_connection;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_restart_is_at_once_and_later_ones_wait_longer() {
+        let waits: Vec<f32> = [0, 1, 2, 3, 4, 7, 8, 9, 1_000].map(|n| wait_after(n).as_secs_f32()).to_vec();
+        assert_eq!(waits, [0.0, 0.0, 0.5, 1.0, 2.0, 16.0, 30.0, 30.0, 30.0]);
+    }
+}

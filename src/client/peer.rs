@@ -1,0 +1,149 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::OnceLock,
+    time::Duration,
+};
+
+use rmcp::{RoleClient, service::Peer};
+use serde_json::{Map, Value};
+use tokio::{
+    runtime::Handle,
+    sync::{broadcast, watch},
+    task::JoinHandle,
+};
+
+use super::{
+    Change, ChangeHandler, Client, ClientResult, Limits, ListKind, Page,
+    change::channel,
+    push::{Watched, can_watch, follow},
+    request::{Requests, server_info},
+};
+use crate::{
+    error::ClientError,
+    protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
+};
+
+/// A server behind an rmcp peer that a framework already holds.
+///
+/// The connection stays the framework's: it is never closed, restarted or reconfigured here. What
+/// rmcp cannot decode is read item by item, so one bad tool does not lose a page; fields that rmcp
+/// does not know are lost only on pages that it could decode (a connection that Proem owns, such as
+/// [`StdioClient`](super::StdioClient), keeps them always).
+///
+/// On a server of MCP 2026-07-28 it opens its own `subscriptions/listen` when
+/// [`changes`](Client::changes) is first asked for. On an earlier one, changes reach only the
+/// handler that the framework serves: make that a [`ChangeHandler`].
+pub struct PeerClient {
+    requests: Requests,
+    changes: broadcast::Sender<Change>,
+    heard: bool,
+    watched: watch::Sender<Watched>,
+    follower: OnceLock<Task>,
+}
+
+impl PeerClient {
+    /// A client over `peer`, with [`Limits::default`]'s time for each request.
+    pub fn new(peer: Peer<RoleClient>) -> Self {
+        let timeout = Limits::default().request;
+        let requests = Requests { peer, timeout, tapped: false };
+        let watched = watch::channel(Watched::new()).0;
+        Self { requests, changes: channel(), heard: false, watched, follower: OnceLock::new() }
+    }
+
+    /// Sets the time for each request.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.requests.timeout = timeout;
+        self
+    }
+
+    /// Takes the changes that `handler` hears, which the framework serves on this peer's connection.
+    #[must_use]
+    pub fn with_changes<S>(mut self, handler: &ChangeHandler<S>) -> Self {
+        self.changes = handler.sender().clone();
+        self.heard = true;
+        self
+    }
+
+    /// Opens the subscriptions. Outside a runtime nothing can listen, and nothing is lost but the push.
+    fn follow(&self) {
+        let (Ok(runtime), Some(info)) = (Handle::try_current(), server_info(&self.requests.peer)) else { return };
+        self.follower.get_or_init(|| {
+            let (changes, watched) = (self.changes.clone(), self.watched.subscribe());
+            Task(runtime.spawn(follow(self.requests.clone(), info, changes, watched)))
+        });
+    }
+}
+
+impl fmt::Debug for PeerClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeerClient").field("timeout", &self.requests.timeout).finish_non_exhaustive()
+    }
+}
+
+impl Client for PeerClient {
+    fn info(&self) -> ClientResult<'_, ServerInfo> {
+        Box::pin(async {
+            server_info(&self.requests.peer)
+                .ok_or_else(|| ClientError::unreachable("the peer has not finished its handshake"))
+        })
+    }
+
+    fn list<'a>(&'a self, kind: ListKind, cursor: Option<&'a str>) -> ClientResult<'a, Page> {
+        Box::pin(self.requests.list(kind, cursor))
+    }
+
+    fn read_resource<'a>(&'a self, uri: &'a str) -> ClientResult<'a, ReadResourceResult> {
+        Box::pin(self.requests.read_resource(uri))
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a BTreeMap<String, String>,
+    ) -> ClientResult<'a, GetPromptResult> {
+        Box::pin(self.requests.get_prompt(name, arguments))
+    }
+
+    fn call_tool<'a>(&'a self, name: &'a str, arguments: Map<String, Value>) -> ClientResult<'a, CallToolResult> {
+        Box::pin(self.requests.call_tool(name, arguments))
+    }
+
+    fn watch<'a>(&'a self, uris: &'a BTreeSet<String>) -> ClientResult<'a, ()> {
+        Box::pin(async move {
+            // On a bare peer of the `initialize` era the updates would reach nobody.
+            let heard = self.heard || self.requests.is_modern();
+            if !heard || !can_watch(self.info().await?.capabilities.as_ref()) {
+                return Err(ClientError::Unsupported);
+            }
+            self.follow();
+            self.watched.send_if_modified(|watched| {
+                let differs = watched != uris;
+                watched.clone_from(uris);
+                differs
+            });
+            Ok(())
+        })
+    }
+
+    fn changes(&self) -> Option<broadcast::Receiver<Change>> {
+        let receiver = self.changes.subscribe();
+        if self.requests.is_modern() {
+            self.follow();
+        } else if !self.heard {
+            return None;
+        }
+        Some(receiver)
+    }
+}
+
+/// A task that ends with its owner.
+#[derive(Debug)]
+pub(super) struct Task(pub(super) JoinHandle<()>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,306 @@
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ffi::{OsStr, OsString},
+    fmt,
+    io::ErrorKind,
+    path::PathBuf,
+    process::Stdio,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    process::{Child, Command},
+    sync::{broadcast, oneshot, watch},
+};
+
+use super::{
+    BoxFuture, Change, Limits,
+    connection::{Bearer, Connect, Connection, Link, Start, client_over_connection},
+    secret::Secrets,
+    stream::PROBE,
+    tap::{Tap, TapNotes},
+};
+use crate::error::{ClientError, excerpt};
+
+/// A server that Proem starts as a child process and speaks to over its standard streams.
+///
+/// It is started on first use, in whichever era it is of, and killed when the client is dropped.
+/// When it dies, requests under way fail with its exit status and the last lines of its stderr,
+/// and the next request starts it again: at once the first time, then after 0.5 s, doubling up to
+/// 30 s, until it has lived for a minute. Within such a wait requests fail at once. A restart is
+/// told as [`Change::Reconnected`].
+///
+/// Its stderr is read and goes to `tracing` at level debug. Environment values never appear in an
+/// error, in `Debug` or there, even if the server prints them.
+///
+/// ```
+/// use proem::client::StdioClient;
+///
+/// let git = StdioClient::new("uvx").with_args(["mcp-server-git"]).with_env("GIT_AUTHOR_NAME", "Ada Lovelace");
+/// assert_eq!(format!("{git:?}"), r#"StdioClient { command: "uvx", args: 1, env: ["GIT_AUTHOR_NAME"], .. }"#);
+/// ```
+pub struct StdioClient {
+    program: Program,
+    limits: Limits,
+    probe: Duration,
+    changes: broadcast::Sender<Change>,
+    /// Made on first use, so that it sees every setting.
+    connection: OnceLock<Connection>,
+}
+
+#[derive(Clone, Default)]
+struct Program {
+    command: OsString,
+    args: Vec<OsString>,
+    env: BTreeMap<OsString, OsString>,
+    cwd: Option<PathBuf>,
+    secrets: Secrets,
+}
+
+impl StdioClient {
+    /// A server with this command, looked up in `PATH` unless it is a path.
+    pub fn new(command: impl Into<OsString>) -> Self {
+        Self {
+            program: Program { command: command.into(), ..Program::default() },
+            limits: Limits::default(),
+            probe: PROBE,
+            changes: Connection::changes(),
+            connection: OnceLock::new(),
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn with_args<A: Into<OsString>>(self, args: impl IntoIterator<Item = A>) -> Self {
+        self.set(|client| client.program.args.extend(args.into_iter().map(Into::into)))
+    }
+
+    /// Sets an environment variable beside those of this process. Its value is treated as a secret.
+    #[must_use]
+    pub fn with_env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        let value = value.into();
+        let secret = value.to_string_lossy().into_owned();
+        let client = self.set(|client| _ = client.program.env.insert(name.into(), value));
+        client.with_secret(&secret)
+    }
+
+    /// Sets the working directory; that of this process is the default.
+    #[must_use]
+    pub fn with_cwd(self, cwd: impl Into<PathBuf>) -> Self {
+        self.set(|client| client.program.cwd = Some(cwd.into()))
+    }
+
+    /// Sets the limits; [`Limits::request`] is what counts here. A start may take twice that, and
+    /// goes on when a request that waits for it has timed out.
+    #[must_use]
+    pub fn with_limits(self, limits: &Limits) -> Self {
+        self.set(|client| client.limits = *limits)
+    }
+
+    /// Sets how long the server may take to answer `server/discover` before it counts as one of the
+    /// `initialize` era: 10 seconds, since some need that long to start. At most a third of
+    /// [`Limits::request`], so that time is left for the handshake. A restarted server of that era
+    /// is not asked again.
+    #[must_use]
+    pub fn with_probe(self, probe: Duration) -> Self {
+        self.set(|client| client.probe = probe)
+    }
+
+    /// Names a value that must not appear in errors and logs, such as a token among the arguments.
+    #[must_use]
+    pub fn with_secret(self, value: &str) -> Self {
+        self.set(|client| client.program.secrets.add(value))
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self.connection = OnceLock::new();
+        self
+    }
+
+    fn connection(&self) -> &Connection {
+        self.connection.get_or_init(|| {
+            let secrets = self.program.secrets.clone();
+            Connection::new(self.program.clone(), &self.limits, self.probe, secrets, self.changes.clone())
+        })
+    }
+}
+
+client_over_connection!(StdioClient);
+
+impl fmt::Debug for StdioClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program.fmt_as("StdioClient", f)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_as("Program", f)
+    }
+}
+
+impl Connect for Program {
+    fn connect<'a>(&'a self, start: &'a Start) -> BoxFuture<'a, Result<Link, ClientError>> {
+        Box::pin(async move {
+            let mut child = self.spawn()?;
+            let (Some(stdin), Some(stdout), Some(stderr)) =
+                (child.stdin.take(), child.stdout.take(), child.stderr.take())
+            else {
+                return Err(ClientError::unreachable("the process has no standard streams"));
+            };
+            let notes = TapNotes::new(self.secrets.clone());
+            let tap = Tap::new(stdout, stdin, start.probe, notes.clone());
+            let process = Process::watch(child, stderr, self.secrets.clone());
+            start.handshake(tap, Some(notes), Box::new(process)).await
+        })
+    }
+}
+
+impl Program {
+    /// Without what may be a secret: values of variables, and arguments.
+    fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("command", &self.command)
+            .field("args", &self.args.len())
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+
+    fn spawn(&self) -> Result<Child, ClientError> {
+        let mut command = Command::new(&self.command);
+        command.args(&self.args).envs(&self.env).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        command.spawn().map_err(|error| ClientError::unreachable(self.why_not_started(&error)))
+    }
+
+    fn why_not_started(&self, error: &std::io::Error) -> String {
+        let command = excerpt(&self.command.to_string_lossy());
+        let missing_cwd = self.cwd.as_ref().filter(|cwd| !cwd.is_dir());
+        match (error.kind(), missing_cwd) {
+            (_, Some(cwd)) => format!(
+                "cannot start `{command}`: its working directory `{}` does not exist",
+                excerpt(&cwd.to_string_lossy())
+            ),
+            (ErrorKind::NotFound, None) if OsStr::new("") == self.command => {
+                "cannot start the server: its command is empty".into()
+            }
+            (ErrorKind::NotFound, None) => format!(
+                "cannot start `{command}`: there is no such command; check that it is installed, and that it is on \
+                 the PATH of this process or given by its full path"
+            ),
+            (ErrorKind::PermissionDenied, None) => {
+                format!("cannot start `{command}`: permission denied; check that it is executable")
+            }
+            (_, None) => format!("cannot start `{command}`: {error}"),
+        }
+    }
+}
+
+/// A running child. Dropped, it ends: by the end of its input if it listens to that, else killed.
+struct Process {
+    exit: watch::Receiver<Option<String>>,
+    stderr: Arc<Mutex<Tail>>,
+    /// Dropped with the process's owner.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Process {
+    /// How long a child may take to end after the end of its input: 1 s.
+    const GRACE: Duration = Duration::from_secs(1);
+    /// How long an end that a broken pipe announces is waited for, to tell its status: 500 ms.
+    const OBITUARY: Duration = Duration::from_millis(500);
+
+    fn watch(mut child: Child, stderr: impl AsyncRead + Send + Unpin + 'static, secrets: Secrets) -> Self {
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        let reading = tokio::spawn(Tail::read(Arc::clone(&tail), stderr, secrets));
+        let (ended, exit) = watch::channel(None);
+        let (stop, mut stopped) = oneshot::channel();
+        tokio::spawn(async move {
+            let status = tokio::select! {
+                status = child.wait() => status,
+                _ = &mut stopped => {
+                    if tokio::time::timeout(Self::GRACE, child.wait()).await.is_err() {
+                        let _ = child.kill().await;
+                    }
+                    return;
+                }
+            };
+            // What it said last is read to its end, unless a child of its own keeps the pipe open.
+            let _ = tokio::time::timeout(Self::OBITUARY / 2, reading).await;
+            let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+            let _ = ended.send(Some(status));
+        });
+        Self { exit, stderr: tail, _stop: stop }
+    }
+}
+
+impl Bearer for Process {
+    fn obituary(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async {
+            let mut exit = self.exit.clone();
+            let status =
+                tokio::time::timeout(Self::OBITUARY, exit.wait_for(Option::is_some)).await.ok()?.ok()?.clone()?;
+            let last = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
+            Some(if last.is_empty() {
+                format!("its process ended ({status}) and said nothing on stderr")
+            } else {
+                format!("its process ended ({status}); last on stderr: {last}")
+            })
+        })
+    }
+}
+
+/// The last lines of a child's stderr.
+#[derive(Debug, Default)]
+struct Tail(VecDeque<String>);
+
+impl Tail {
+    /// Lines that are kept: 10, of at most 200 characters each.
+    const LINES: usize = 10;
+
+    async fn read(tail: Arc<Mutex<Self>>, stderr: impl AsyncRead + Unpin, secrets: Secrets) {
+        let mut stderr = BufReader::new(stderr);
+        let mut line = Vec::new();
+        loop {
+            // At most a buffer's worth at a time, so a line without end costs no memory.
+            let Ok(available) = stderr.fill_buf().await else { return };
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+            let room = Self::MAX_LINE.saturating_sub(line.len());
+            line.extend_from_slice(piece.get(..room).unwrap_or(piece));
+            let (consumed, over) = (piece.len() + usize::from(end.is_some()), available.is_empty());
+            stderr.consume(consumed);
+            if end.is_some() || over {
+                let text = secrets.redact(String::from_utf8_lossy(&line).trim_end());
+                line.clear();
+                if !text.is_empty() {
+                    tracing::debug!(line = %text, "stderr of a server");
+                    tail.lock().unwrap_or_else(PoisonError::into_inner).push(excerpt(&text));
+                }
+            }
+            if over {
+                return;
+            }
+        }
+    }
+
+    /// Bytes of one line that are looked at: 64 KiB.
+    const MAX_LINE: usize = 64 << 10;
+
+    fn push(&mut self, line: String) {
+        if self.0.len() == Self::LINES {
+            self.0.pop_front();
+        }
+        self.0.push_back(line);
+    }
+
+    fn text(&self) -> String {
+        self.0.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
+    }
+}
