@@ -5,8 +5,11 @@
 pub mod catalog;
 pub mod client;
 pub mod error;
+#[cfg(feature = "eval")]
+pub mod eval;
 pub mod evidence;
 pub mod id;
+pub mod index;
 pub mod json;
 pub mod protocol;
 pub mod retrieval;
