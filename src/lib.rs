@@ -5,9 +5,12 @@
 pub mod catalog;
 pub mod client;
 pub mod error;
+#[cfg(feature = "eval")]
+pub mod eval;
 pub mod evidence;
 pub mod host;
 pub mod id;
+pub mod index;
 pub mod json;
 pub mod prompts;
 pub mod protocol;

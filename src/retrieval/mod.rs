@@ -4,7 +4,11 @@
 //! [`Filter`] excludes is excluded before ranking, statistics included, so that a ranking says
 //! nothing about tools that the caller may not use.
 
+#[cfg(feature = "tantivy")]
+mod exact;
 mod filter;
+#[cfg(feature = "tantivy")]
+mod lexical;
 mod query;
 mod ranking;
 
@@ -12,6 +16,8 @@ use std::{fmt, sync::Arc};
 
 use crate::{Result, catalog::Catalog};
 
+#[cfg(feature = "tantivy")]
+pub use self::lexical::Lexical;
 pub use self::{
     filter::{Filter, ToolPattern},
     query::Query,

@@ -1,0 +1,86 @@
+use crate::id::ToolId;
+
+/// How well one ranking answers one query.
+///
+/// The unit is a *gold group*: a need of the query that any of its tools satisfies. Where a set
+/// names plain gold tools, each is a group of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// The share of groups satisfied by the first 1, 3, 5 and 10 tools.
+    pub recall: [f64; 4],
+    /// Normalized discounted cumulative gain over the first 10: a group gains 1 where its first
+    /// tool stands, once; the ideal puts one group at each place.
+    pub ndcg_10: f64,
+    /// 1 if the first 10 tools satisfy every group, else 0.
+    pub completeness_10: f64,
+    /// 1 / the rank of the first tool that satisfies any group; 0 if that is beyond 10.
+    pub mrr_10: f64,
+}
+
+impl Metrics {
+    /// The depths of [`Self::recall`].
+    pub const RECALL_AT: [usize; 4] = [1, 3, 5, 10];
+
+    /// Measures a ranking, best first. With no group at all every value is 0.
+    pub fn of(ranking: &[ToolId], groups: &[Vec<ToolId>]) -> Self {
+        if groups.is_empty() {
+            return Self::default();
+        }
+        let top = &ranking[..ranking.len().min(10)];
+        // Where each group is first satisfied, counted from 0.
+        let found: Vec<Option<usize>> =
+            groups.iter().map(|group| top.iter().position(|tool| group.contains(tool))).collect();
+        let share = |k: usize| found.iter().flatten().filter(|at| **at < k).count() as f64 / groups.len() as f64;
+        let mut places: Vec<usize> = found.iter().copied().flatten().collect();
+        places.sort_unstable();
+        places.dedup();
+        let gain = |at: usize| 1.0 / (at as f64 + 2.0).log2();
+        let ideal: f64 = (0..groups.len().min(10)).map(gain).sum();
+        Self {
+            recall: Self::RECALL_AT.map(share),
+            ndcg_10: places.iter().copied().map(gain).sum::<f64>() / ideal,
+            completeness_10: if found.iter().all(Option::is_some) { 1.0 } else { 0.0 },
+            mrr_10: places.first().map_or(0.0, |at| 1.0 / (*at as f64 + 1.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ServerId;
+
+    fn tools(names: &str) -> Vec<ToolId> {
+        let server = ServerId::new("s").unwrap();
+        names.split_whitespace().map(|name| ToolId::new(server.clone(), name)).collect()
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        // Group 1 at rank 2 (by its second member, before its first at 4), group 2 at rank 6, group 3 never.
+        let ranking = tools("x b y a z c d");
+        let groups = [tools("a b"), tools("c"), tools("q")];
+        let metrics = Metrics::of(&ranking, &groups);
+        assert_eq!(metrics.recall, [0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0]);
+        // (1/log2(3) + 1/log2(7)) / (1 + 1/log2(3) + 1/2) = (0.63093 + 0.35621) / 2.13093
+        assert!((metrics.ndcg_10 - 0.463_245).abs() < 1e-6, "{}", metrics.ndcg_10);
+        assert_eq!(metrics.completeness_10, 0.0);
+        assert_eq!(metrics.mrr_10, 0.5);
+    }
+
+    #[test]
+    fn one_tool_for_two_groups_gains_once() {
+        let metrics = Metrics::of(&tools("a b"), &[tools("a"), tools("a b")]);
+        assert_eq!(metrics.recall, [1.0; 4]);
+        assert_eq!(metrics.completeness_10, 1.0);
+        assert!((metrics.ndcg_10 - 1.0 / 1.630_93).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_stands_beyond_ten_does_not_count() {
+        let metrics = Metrics::of(&tools("1 2 3 4 5 6 7 8 9 10 a"), &[tools("a")]);
+        assert_eq!(metrics, Metrics::default());
+        assert_eq!(Metrics::of(&tools("a"), &[]), Metrics::default());
+    }
+}

@@ -1,0 +1,26 @@
+//! Benchmarks of tool retrieval: sets, metrics, reports.
+//!
+//! ```no_run
+//! use proem::{eval::{DataSet, Report, evaluate}, retrieval::Lexical};
+//!
+//! let mut report = Report::new();
+//! for set in DataSet::open_all("data/bench")? {
+//!     report.append(evaluate(&set, &Lexical::new(), 10, |_, _| {})?);
+//! }
+//! for row in &report.rows {
+//!     println!("{}: NDCG@10 {}", row.set, row.ndcg_10);
+//! }
+//! # Ok::<(), proem::Error>(())
+//! ```
+
+mod data_set;
+mod evaluate;
+mod metrics;
+mod report;
+
+pub use self::{
+    data_set::{DataSet, LabeledQuery},
+    evaluate::evaluate,
+    metrics::Metrics,
+    report::{Report, Row, Timing},
+};

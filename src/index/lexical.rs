@@ -1,0 +1,327 @@
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::{BTreeMap, BinaryHeap},
+    sync::Arc,
+};
+
+use tantivy::{DocId, Score, query::Weight};
+
+use super::{
+    analyzer::Analyzer,
+    bm25f::{Bm25, CombinedFieldsQuery, CombinedFieldsWeight, Part},
+    document::{ToolDocument, server_texts},
+    field::{Field, FieldWeights},
+    hints::Hints,
+    language::Language,
+    segment::{Segment, failed},
+};
+use crate::{
+    Result,
+    catalog::{Catalog, ServerEntry},
+    id::ServerId,
+};
+
+/// How tools are indexed and scored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LexicalOptions {
+    analyzer: Analyzer,
+    weights: FieldWeights,
+    bm25: Bm25,
+    hints: Arc<Hints>,
+}
+
+impl LexicalOptions {
+    /// Sets the language whose words are reduced to stems; `None` leaves words as they are.
+    /// Default English: nearly all tools are described in it, and stemming gains about a point.
+    #[must_use]
+    pub fn with_language(mut self, language: Option<Language>) -> Self {
+        self.analyzer = Analyzer::new(language);
+        self
+    }
+
+    /// Sets how much each field counts. Default [`FieldWeights::default`].
+    #[must_use]
+    pub fn with_weights(mut self, weights: FieldWeights) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// Sets the constants of BM25. Default [`Bm25::default`].
+    #[must_use]
+    pub fn with_bm25(mut self, bm25: Bm25) -> Self {
+        self.bm25 = bm25;
+        self
+    }
+
+    /// Sets example requests for tools. Default none.
+    #[must_use]
+    pub fn with_hints(mut self, hints: Hints) -> Self {
+        self.hints = Arc::new(hints);
+        self
+    }
+
+    /// Whether documents made with `other` are those made with `self`, hints apart.
+    fn same_terms(&self, other: &Self) -> bool {
+        self.analyzer == other.analyzer && self.weights == other.weights
+    }
+}
+
+impl Default for LexicalOptions {
+    fn default() -> Self {
+        Self {
+            analyzer: Analyzer::default(),
+            weights: FieldWeights::default(),
+            bm25: Bm25::default(),
+            hints: Arc::default(),
+        }
+    }
+}
+
+/// The postings of one catalog snapshot.
+///
+/// It is made of segments that never change, the newest last. A changed catalog gets a segment
+/// with the documents that changed, and shares the others; a segment joins the one before it when
+/// it has grown to a tenth of it, so there are few of them and each document is indexed again
+/// only a few times. Two snapshots made from the same one do not meet: nothing is written in place.
+#[derive(Clone)]
+pub(crate) struct LexicalIndex {
+    catalog: Catalog,
+    options: LexicalOptions,
+    parts: Arc<[Part]>,
+    /// By position in the catalog.
+    homes: Vec<Home>,
+}
+
+/// Where a tool's document is.
+#[derive(Clone, Copy)]
+struct Home {
+    part: u32,
+    doc: DocId,
+}
+
+impl LexicalIndex {
+    /// Indexes a catalog. Documents of `previous` that have not changed are not made again.
+    pub(crate) fn build(catalog: &Catalog, options: &LexicalOptions, previous: Option<&Self>) -> Result<Self> {
+        let mut builder = Builder { catalog, options, parts: Vec::new() };
+        let mut missing = vec![true; catalog.tools().len()];
+        if let Some(previous) = previous.filter(|previous| previous.options.same_terms(options)) {
+            let kept = builder.kept(previous);
+            for part in previous.parts.iter() {
+                let slots: Arc<[u32]> =
+                    part.slots.iter().map(|slot| kept.get(*slot as usize).copied().unwrap_or(Part::GONE)).collect();
+                builder.parts.push(Part { segment: Arc::clone(&part.segment), slots });
+            }
+            for position in kept.into_iter().filter(|position| *position != Part::GONE) {
+                missing[position as usize] = false;
+            }
+        }
+        let missing: Vec<u32> =
+            (0..).zip(missing).filter_map(|(position, missing)| missing.then_some(position)).collect();
+        builder.add(missing)?;
+        Ok(builder.finish())
+    }
+
+    /// The snapshot that it is of.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Scores the tools for a request. `allowed` says by position in the catalog which tools may
+    /// be seen: the others leave no trace in any score.
+    pub(crate) fn score(&self, text: &str, allowed: Option<Arc<[bool]>>) -> Result<Scored<'_>> {
+        let mut terms = BTreeMap::new();
+        for term in self.options.analyzer.terms(text) {
+            *terms.entry(term).or_insert(0) += 1;
+        }
+        let query = CombinedFieldsQuery {
+            parts: Arc::clone(&self.parts),
+            terms: Arc::new(terms),
+            allowed,
+            weights: self.options.weights,
+            bm25: self.options.bm25,
+        };
+        let weight = query.weigh().map_err(failed("cannot read the postings"))?;
+        Ok(Scored { index: self, weight })
+    }
+}
+
+/// The scores of all tools for one request.
+pub(crate) struct Scored<'a> {
+    index: &'a LexicalIndex,
+    weight: CombinedFieldsWeight,
+}
+
+/// Why a tool has its score.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Explained {
+    /// What each field gave, by name; fields that gave nothing are left out.
+    pub(crate) fields: BTreeMap<&'static str, f32>,
+    /// The share of the request's terms, each weighted by its rarity, that the tool's text holds.
+    pub(crate) coverage: f32,
+}
+
+impl Scored<'_> {
+    /// The best tools by position in the catalog, best first; equal scores by position, which is
+    /// the order of tool ids. Tools that hold no term of the request are left out.
+    pub(crate) fn top(&self, limit: usize) -> Result<Vec<(u32, Score)>> {
+        let mut best = BinaryHeap::with_capacity(limit.min(self.index.homes.len()) + 1);
+        for (part, scored) in self.index.parts.iter().zip(&self.weight.parts) {
+            let mut take = |doc: DocId, score: Score| {
+                best.push(Reverse(Candidate { score, position: Reverse(part.slots[doc as usize]) }));
+                if best.len() > limit {
+                    best.pop();
+                }
+            };
+            self.weight.for_each(scored.reader(), &mut take).map_err(failed("cannot read the scores"))?;
+        }
+        let sorted = best.into_sorted_vec().into_iter();
+        Ok(sorted.map(|Reverse(Candidate { score, position })| (position.0, score)).collect())
+    }
+
+    /// The score of a tool; 0 if it holds no term of the request.
+    pub(crate) fn score_of(&self, position: u32) -> Score {
+        let home = self.index.homes[position as usize];
+        self.weight.parts[home.part as usize].score(home.doc).unwrap_or(0.0)
+    }
+
+    /// Explains some tools, in their order.
+    pub(crate) fn explain(&self, positions: &[u32]) -> Result<Vec<Explained>> {
+        let mut explained = vec![Explained::default(); positions.len()];
+        let mut wanted: Vec<(Home, usize)> =
+            positions.iter().enumerate().map(|(i, position)| (self.index.homes[*position as usize], i)).collect();
+        wanted.sort_unstable_by_key(|(home, i)| (home.part, home.doc, *i));
+        let all = self.weight.rarity();
+        for of_part in wanted.chunk_by(|(a, _), (b, _)| a.part == b.part) {
+            let Some((home, _)) = of_part.first() else { continue };
+            let docs: Vec<DocId> = of_part.iter().map(|(home, _)| home.doc).collect();
+            let contributions = self
+                .weight
+                .explain_all(&self.weight.parts[home.part as usize], &docs)
+                .map_err(failed("cannot explain the scores"))?;
+            for ((_, i), contributions) in of_part.iter().zip(contributions) {
+                let gave = Field::ALL.into_iter().zip(contributions.fields).filter(|(_, gain)| *gain > 0.0);
+                explained[*i] = Explained {
+                    fields: gave.map(|(field, gain)| (field.as_str(), gain as f32)).collect(),
+                    coverage: if all > 0.0 { (contributions.rarity / all) as f32 } else { 0.0 },
+                };
+            }
+        }
+        Ok(explained)
+    }
+}
+
+/// Greater is better.
+struct Candidate {
+    score: Score,
+    position: Reverse<u32>,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.position.cmp(&other.position))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+struct Builder<'a> {
+    catalog: &'a Catalog,
+    options: &'a LexicalOptions,
+    parts: Vec<Part>,
+}
+
+impl Builder<'_> {
+    /// By position in the previous catalog: the position of the same document in this one, or [`Part::GONE`].
+    fn kept(&self, previous: &LexicalIndex) -> Vec<u32> {
+        let unchanged_servers: BTreeMap<&ServerId, bool> = self
+            .catalog
+            .servers()
+            .iter()
+            .map(|server| {
+                let before = previous.catalog.server(&server.id);
+                (&server.id, before.is_some_and(|before| server_texts(before).eq(server_texts(server))))
+            })
+            .collect();
+        let same_hints = previous.options.hints == self.options.hints;
+        let mut tools = (0..).zip(self.catalog.tools()).peekable();
+        let mut kept = Vec::with_capacity(previous.catalog.tools().len());
+        for before in previous.catalog.tools() {
+            // Both are ordered by id.
+            while tools.next_if(|(_, tool)| tool.id < before.id).is_some() {}
+            let same = tools.next_if(|(_, tool)| tool.id == before.id).filter(|(_, tool)| {
+                tool.digest == before.digest
+                    && unchanged_servers.get(&tool.id.server).copied().unwrap_or(false)
+                    && (same_hints || previous.options.hints.of(&tool.id) == self.options.hints.of(&tool.id))
+            });
+            kept.push(same.map_or(Part::GONE, |(position, _)| position));
+        }
+        kept
+    }
+
+    /// Indexes the tools at these positions, and with them those of parts that are too small or too empty to stand alone.
+    fn add(&mut self, mut positions: Vec<u32>) -> Result<()> {
+        let mut parts = Vec::with_capacity(self.parts.len() + 1);
+        for part in self.parts.drain(..) {
+            let live = live(&part);
+            // A third of the documents gone: their postings cost time on every search.
+            if live * 3 < part.slots.len() * 2 {
+                positions.extend(part.slots.iter().filter(|slot| **slot != Part::GONE));
+            } else {
+                parts.push(part);
+            }
+        }
+        if !positions.is_empty() {
+            while let Some(part) = parts.pop_if(|last| live(last) < positions.len() * GROWTH) {
+                positions.extend(part.slots.iter().filter(|slot| **slot != Part::GONE));
+            }
+            positions.sort_unstable();
+            parts.push(self.part(positions)?);
+        }
+        self.parts = parts;
+        Ok(())
+    }
+
+    fn part(&self, positions: Vec<u32>) -> Result<Part> {
+        let mut server: Option<&ServerEntry> = None;
+        let documents = positions.iter().map(|position| {
+            let entry = &self.catalog.tools()[*position as usize];
+            if server.is_none_or(|server| server.id != entry.id.server) {
+                server = self.catalog.server(&entry.id.server);
+            }
+            ToolDocument::new(entry, server, self.options.hints.of(&entry.id))
+        });
+        let segment = Segment::build(documents, self.options.analyzer, self.options.weights)?;
+        Ok(Part { segment: Arc::new(segment), slots: positions.into() })
+    }
+
+    fn finish(self) -> LexicalIndex {
+        let mut homes = vec![Home { part: 0, doc: 0 }; self.catalog.tools().len()];
+        for (number, part) in (0..).zip(&self.parts) {
+            for (doc, slot) in (0..).zip(part.slots.iter()) {
+                if *slot != Part::GONE {
+                    homes[*slot as usize] = Home { part: number, doc };
+                }
+            }
+        }
+        LexicalIndex { catalog: self.catalog.clone(), options: self.options.clone(), parts: self.parts.into(), homes }
+    }
+}
+
+/// A segment joins the one before it when that one is less than so many times as large.
+const GROWTH: usize = 10;
+
+fn live(part: &Part) -> usize {
+    part.slots.iter().filter(|slot| **slot != Part::GONE).count()
+}

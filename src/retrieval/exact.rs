@@ -1,0 +1,262 @@
+//! The exact-name tier: tools that a request names.
+//!
+//! A name is compared by its words, so `create_issue`, `createIssue`, `create-issue` and
+//! `create issue` are one name, and `github/create_issue`, `github.create_issue` or
+//! `github__create_issue` the same with its server.
+//!
+//! Tools are named in ordinary words, and a request that uses these words does not name them. So
+//! the words count as the name only if they are the whole request, stand in quotes or backticks,
+//! or are written as an identifier.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::{
+    catalog::{Catalog, ToolEntry},
+    index::{Word, fold, normalize, split},
+};
+
+/// The names of one catalog snapshot.
+#[derive(Debug, Default)]
+pub(super) struct NameIndex {
+    /// By position in the catalog.
+    names: Vec<Names>,
+    /// Hashes of names with and without server, and whose they are; sorted.
+    table: Vec<(u64, u32)>,
+    /// The words of the longest name.
+    longest: usize,
+}
+
+impl NameIndex {
+    /// More words than this are no name.
+    const MAX_WORDS: usize = 24;
+
+    /// Reads the names of a catalog; those of tools that `previous` knows are not read again.
+    pub(super) fn build(catalog: &Catalog, previous: Option<(&Catalog, &Self)>) -> Self {
+        let mut known =
+            previous.into_iter().flat_map(|(catalog, index)| catalog.tools().iter().zip(&index.names)).peekable();
+        let mut names = Vec::with_capacity(catalog.tools().len());
+        for entry in catalog.tools() {
+            // Both are ordered by id.
+            while known.next_if(|(before, _)| before.id < entry.id).is_some() {}
+            let same = known.next_if(|(before, _)| before.id == entry.id);
+            names.push(same.map_or_else(|| Names::read(entry), |(_, names)| *names));
+        }
+        let mut table = Vec::with_capacity(2 * names.len());
+        let mut longest = 0;
+        for (position, names) in (0..).zip(&names) {
+            for name in [names.bare, names.qualified] {
+                if (1..=Self::MAX_WORDS).contains(&usize::from(name.words)) {
+                    table.push((name.hash, position));
+                    longest = longest.max(usize::from(name.words));
+                }
+            }
+        }
+        table.sort_unstable();
+        Self { names, table, longest }
+    }
+
+    /// The positions of the tools that `text` names, in order, each once.
+    pub(super) fn named(&self, catalog: &Catalog, text: &str, passes: impl Fn(u32) -> bool) -> Vec<u32> {
+        let request = Request::read(text);
+        let mut named = Vec::new();
+        let mut at = 0;
+        while at < request.words.len() {
+            at += self.named_at(catalog, &request, at, &passes, &mut named).unwrap_or(1);
+        }
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
+    /// Finds the longest name that begins at a word; gives its number of words.
+    fn named_at(
+        &self,
+        catalog: &Catalog,
+        request: &Request,
+        at: usize,
+        passes: &impl Fn(u32) -> bool,
+        named: &mut Vec<u32>,
+    ) -> Option<usize> {
+        let mut hasher = DefaultHasher::new();
+        let mut hashes = Vec::with_capacity(self.longest);
+        for word in request.words.iter().skip(at).take(self.longest) {
+            word.hash(&mut hasher);
+            hashes.push(hasher.finish());
+        }
+        for (count, hash) in hashes.into_iter().enumerate().map(|(i, hash)| (i + 1, hash)).rev() {
+            let words = &request.words[at..at + count];
+            let style = request.style(at, count);
+            let mut found: Vec<u32> = self
+                .holders(hash)
+                .filter(|position| passes(*position))
+                .filter(|position| {
+                    let entry = &catalog.tools()[*position as usize];
+                    match Spelled::of(entry, words) {
+                        Some(spelled) => style.names(spelled, &entry.id.name),
+                        None => false,
+                    }
+                })
+                .collect();
+            if let Some(exposed) = style.identifier().and_then(|written| catalog.exposed(written)) {
+                let position = catalog.tools().partition_point(|entry| entry.id < exposed.id) as u32;
+                found.extend(passes(position).then_some(position));
+            }
+            if found.is_empty() {
+                continue;
+            }
+            let mentioned = |position: &u32| request.mentions(catalog.tools()[*position as usize].id.server.as_str());
+            if found.iter().any(mentioned) {
+                found.retain(mentioned);
+            }
+            named.extend(found);
+            return Some(count);
+        }
+        None
+    }
+
+    fn holders(&self, hash: u64) -> impl Iterator<Item = u32> {
+        let start = self.table.partition_point(|(other, _)| *other < hash);
+        self.table[start..].iter().take_while(move |(other, _)| *other == hash).map(|(_, position)| *position)
+    }
+}
+
+/// A tool's names as they are looked up.
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    bare: Name,
+    /// With the server before it.
+    qualified: Name,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    hash: u64,
+    words: u8,
+}
+
+impl Names {
+    fn read(entry: &ToolEntry) -> Self {
+        let (server, name) = (folded(entry.id.server.as_str()), folded(&entry.id.name));
+        Self { bare: Name::of(&name), qualified: Name::of(server.iter().chain(&name)) }
+    }
+}
+
+impl Name {
+    fn of<'a>(words: impl IntoIterator<Item = &'a String>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        let mut count = 0_u8;
+        for word in words {
+            word.hash(&mut hasher);
+            count = count.saturating_add(1);
+        }
+        Self { hash: hasher.finish(), words: count }
+    }
+}
+
+/// How words spell a tool's name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Spelled {
+    Bare,
+    Qualified,
+}
+
+impl Spelled {
+    /// Hashes may collide, words do not.
+    fn of(entry: &ToolEntry, words: &[String]) -> Option<Self> {
+        let name = folded(&entry.id.name);
+        let server = words.strip_suffix(name.as_slice())?;
+        if server.is_empty() {
+            Some(Self::Bare)
+        } else {
+            (server == folded(entry.id.server.as_str())).then_some(Self::Qualified)
+        }
+    }
+}
+
+/// A request, split into words.
+struct Request<'a> {
+    text: std::borrow::Cow<'a, str>,
+    places: Vec<Word>,
+    words: Vec<String>,
+}
+
+impl<'a> Request<'a> {
+    fn read(text: &'a str) -> Self {
+        let text = normalize(text);
+        let places = split(&text);
+        let words = places.iter().map(|word| fold(&text[word.start..word.end]).into_owned()).collect();
+        Self { text, places, words }
+    }
+
+    /// Whether the words of a server's name stand in it.
+    fn mentions(&self, server: &str) -> bool {
+        let server = folded(server);
+        !server.is_empty() && self.words.windows(server.len()).any(|words| words == server)
+    }
+
+    fn style(&self, at: usize, count: usize) -> Style<'_> {
+        let (Some(first), Some(last)) = (self.places.get(at), self.places.get(at + count - 1)) else {
+            return Style { written: "", whole: false, quoted: false, words: 0 };
+        };
+        let before = self.text[..first.start].chars().next_back();
+        let after = self.text[last.end..].chars().next();
+        Style {
+            written: &self.text[first.start..last.end],
+            whole: at == 0 && count == self.places.len(),
+            quoted: matches!(
+                (before, after),
+                (Some('`'), Some('`')) | (Some('"'), Some('"')) | (Some('\''), Some('\'')) | (Some('“'), Some('”'))
+            ),
+            words: count,
+        }
+    }
+}
+
+/// How some words of a request are written.
+struct Style<'a> {
+    written: &'a str,
+    /// They are all of it.
+    whole: bool,
+    quoted: bool,
+    words: usize,
+}
+
+impl Style<'_> {
+    /// Whether words written like this mean the tool that they spell.
+    fn names(&self, spelled: Spelled, name: &str) -> bool {
+        if self.whole || self.quoted {
+            return true;
+        }
+        match self.identifier() {
+            Some(written) => {
+                // `read/write`, `check-in` and `example.com` are ordinary words, unless the name is written so.
+                spelled == Spelled::Qualified
+                    || written.contains('_')
+                    || camel(written)
+                    || written == name
+                    || written.matches('-').count() > 1
+            }
+            None => self.words >= spaced_min(),
+        }
+    }
+
+    /// The words as written, if they are two or more without a space between them.
+    fn identifier(&self) -> Option<&str> {
+        let joined = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+        (self.words > 1 && self.written.chars().all(joined)).then_some(self.written)
+    }
+}
+
+fn spaced_min() -> usize {
+    std::env::var("SPACED").ok().and_then(|s| s.parse().ok()).unwrap_or(99)
+}
+
+/// Whether a small letter stands before a capital.
+fn camel(written: &str) -> bool {
+    written.chars().zip(written.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+}
+
+fn folded(name: &str) -> Vec<String> {
+    let name = normalize(name);
+    split(&name).iter().map(|word| fold(&name[word.start..word.end]).into_owned()).collect()
+}

@@ -1,0 +1,116 @@
+use std::{any::Any, fmt, sync::Arc};
+
+use super::{Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
+use crate::{
+    Result,
+    catalog::Catalog,
+    index::{LexicalIndex, LexicalOptions},
+};
+
+/// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
+///
+/// It needs no model and no network, answers in well under a millisecond over a thousand tools,
+/// and hardly rewards a server for stuffing words into its descriptions. What it cannot do is
+/// meet a request that shares no word with the tool that would serve it.
+///
+/// ```
+/// use proem::{
+///     catalog::Catalog,
+///     id::ServerId,
+///     protocol::Tool,
+///     retrieval::{Filter, Lexical, Retriever},
+/// };
+///
+/// let catalog = Catalog::builder()
+///     .tool(ServerId::new("git")?, Tool::new("merge", "Merge a branch into the current one"))
+///     .tool(ServerId::new("mail")?, Tool::new("send_mail", "Send an e-mail"))
+///     .build();
+/// let index = Lexical::new().index(&catalog, None)?;
+/// let ranking = index.search(&"merge the release branch".into(), &Filter::new(), 5)?;
+/// assert_eq!(ranking.hits[0].tool.to_string(), "git/merge");
+/// assert_eq!(ranking.hits.len(), 1);
+/// # Ok::<(), proem::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lexical {
+    options: LexicalOptions,
+}
+
+impl Lexical {
+    /// With [`LexicalOptions::default`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With other options.
+    pub fn with_options(options: LexicalOptions) -> Self {
+        Self { options }
+    }
+}
+
+impl Retriever for Lexical {
+    fn name(&self) -> &str {
+        "lexical"
+    }
+
+    fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
+        let previous = previous.and_then(|previous| {
+            let previous: &dyn Any = &**previous;
+            previous.downcast_ref::<LexicalToolIndex>()
+        });
+        let postings = LexicalIndex::build(catalog, &self.options, previous.map(|previous| &previous.postings))?;
+        let names = NameIndex::build(catalog, previous.map(|previous| (previous.postings.catalog(), &previous.names)));
+        Ok(Arc::new(LexicalToolIndex { postings, names }))
+    }
+}
+
+struct LexicalToolIndex {
+    postings: LexicalIndex,
+    names: NameIndex,
+}
+
+impl ToolIndex for LexicalToolIndex {
+    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+        let catalog = self.postings.catalog();
+        let tools = catalog.tools();
+        let allowed: Option<Arc<[bool]>> =
+            (!filter.is_empty()).then(|| tools.iter().map(|entry| filter.passes(entry)).collect());
+        let text = query.searched();
+        let scored = self.postings.score(text, allowed.clone())?;
+        let passes = |position: u32| {
+            allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
+        };
+        let mut named: Vec<(u32, f32)> = self
+            .names
+            .named(catalog, text, passes)
+            .into_iter()
+            .map(|position| (position, scored.score_of(position)))
+            .collect();
+        named.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
+        named.truncate(limit);
+        let mut order: Vec<(u32, f32, Tier)> = named.iter().map(|(at, score)| (*at, *score, Tier::Named)).collect();
+        let top = scored.top(limit)?.into_iter().filter(|(at, _)| named.iter().all(|(named, _)| named != at));
+        order.extend(top.map(|(at, score)| (at, score, Tier::Scored)));
+        order.truncate(limit);
+        let positions: Vec<u32> = order.iter().map(|(at, ..)| *at).collect();
+        let explained = scored.explain(&positions)?;
+        let coverage = explained.first().map_or(0.0, |best| best.coverage);
+        let hits = order.into_iter().zip(explained).zip(1..).map(|(((at, score, tier), explained), rank)| Hit {
+            tool: tools[at as usize].id.clone(),
+            score,
+            rank,
+            tier,
+            fields: explained.fields,
+        });
+        Ok(Ranking { hits: hits.collect(), coverage })
+    }
+}
+
+impl fmt::Debug for LexicalToolIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LexicalToolIndex").field("catalog", self.postings.catalog()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
