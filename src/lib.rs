@@ -4,6 +4,8 @@
 
 pub mod catalog;
 pub mod client;
+#[cfg(feature = "demo")]
+pub mod demo;
 pub mod error;
 #[cfg(feature = "eval")]
 pub mod eval;
