@@ -12,7 +12,7 @@ use proem::{
     id::{PromptId, ServerId},
     render::{Message, OpenAiChat},
 };
-use rmcp::ServiceExt;
+use rmcp::{model::ProtocolVersion, service::{ClientLifecycleMode, ClientServiceExt}};
 use serde_json::{Map, json};
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // What a framework does anyway. `ChangeHandler` hears of changed lists on the way.
     let changes = ChangeHandler::new(());
     let heard = changes.clone();
-    let service = changes.serve(support.serve()).await?;
+    let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    let service = changes.serve_with_lifecycle(support.serve(), newest).await?;
 
     let client = PeerClient::new(service.peer().clone()).with_changes(&heard);
     let host = Host::builder().server("support", client).build()?;

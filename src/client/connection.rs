@@ -187,7 +187,7 @@ impl Link {
     }
 
     fn requests(&self, timeout: Duration) -> Requests {
-        Requests { peer: self.service.peer().clone(), timeout, tapped: self.notes.is_some() }
+        Requests { peer: self.service.peer().clone(), timeout, tapped: true }
     }
 
     /// What the server said of itself, with the fields that rmcp does not know where they are at hand.

@@ -19,6 +19,8 @@
 
 mod capture;
 #[cfg(feature = "rmcp")]
+mod carried;
+#[cfg(feature = "rmcp")]
 mod change;
 mod config;
 #[cfg(feature = "rmcp")]

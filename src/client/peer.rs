@@ -28,7 +28,7 @@ use crate::{
 ///
 /// The connection stays the framework's: it is never closed, restarted or reconfigured here. What
 /// rmcp cannot decode is read item by item, so one bad tool does not lose a page; fields that rmcp
-/// does not know are lost only on pages that it could decode (a connection that Proem owns, such as
+/// does not know are lost only on pages that it could decode (a connection that Proem makes, such as
 /// [`StdioClient`](super::StdioClient), keeps them always).
 ///
 /// On a server of MCP 2026-07-28 it opens its own `subscriptions/listen` when

@@ -11,7 +11,7 @@ use rmcp::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{ListKind, Page};
+use super::{ListKind, Page, carried::carried};
 use crate::{
     error::{ClientError, excerpt},
     protocol::{CallToolResult, GetPromptResult, Read, ReadResourceResult, ServerInfo},
@@ -26,7 +26,7 @@ use crate::{
 pub(super) struct Requests {
     pub(super) peer: Peer<RoleClient>,
     pub(super) timeout: Duration,
-    /// Whether a [`Tap`](super::tap::Tap) sits below, which leaves answers as their text.
+    /// Whether a transport of ours sits below, which leaves answers as their text.
     pub(super) tapped: bool,
 }
 
@@ -141,6 +141,10 @@ impl Requests {
                 let reason = reason.first().and_then(Value::as_str).unwrap_or_default();
                 return Err(ClientError::malformed(reason));
             }
+            ServerResult::ListToolsResult(mut page) if self.tapped => match carried(&mut page) {
+                Some(text) => RawValue::from_string(text),
+                None => serde_json::value::to_raw_value(&page),
+            },
             typed => serde_json::value::to_raw_value(&typed),
         };
         raw.map_err(|error| ClientError::malformed(error.to_string()))
