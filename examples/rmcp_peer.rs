@@ -12,7 +12,10 @@ use proem::{
     id::{PromptId, ServerId},
     render::{Message, OpenAiChat},
 };
-use rmcp::{model::ProtocolVersion, service::{ClientLifecycleMode, ClientServiceExt}};
+use rmcp::{
+    model::ProtocolVersion,
+    service::{ClientLifecycleMode, ClientServiceExt},
+};
 use serde_json::{Map, json};
 
 #[tokio::main(flavor = "current_thread")]
