@@ -27,10 +27,14 @@ mod config;
 mod connection;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "rmcp")]
+mod link;
 mod memory;
 mod paging;
 #[cfg(feature = "rmcp")]
 mod peer;
+#[cfg(feature = "rmcp")]
+mod process;
 #[cfg(feature = "rmcp")]
 mod push;
 #[cfg(feature = "rmcp")]

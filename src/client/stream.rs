@@ -11,7 +11,8 @@ use tokio::{
 
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connect, Connection, Link, NoBearer, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, NoBearer, Start},
     secret::Secrets,
     tap::{Tap, TapNotes},
 };

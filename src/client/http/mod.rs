@@ -8,7 +8,8 @@ use tokio::sync::broadcast;
 use self::whole::Whole;
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connect, Connection, Link, NoBearer, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, NoBearer, Start},
     request::cause,
     secret::Secrets,
     stream::PROBE,
