@@ -34,7 +34,8 @@ use crate::error::{ClientError, excerpt};
 /// told as [`Change::Reconnected`].
 ///
 /// Its stderr is read and goes to `tracing` at level debug. Environment values never appear in an
-/// error, in `Debug` or there, even if the server prints them.
+/// error, in `Debug` or there, even if the server prints them. Of the environment of this process
+/// it is given the harmless part, see [`Self::with_inherited_env`].
 ///
 /// ```
 /// use proem::client::StdioClient;
@@ -57,8 +58,40 @@ struct Program {
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
     cwd: Option<PathBuf>,
+    inherits: bool,
     secrets: Secrets,
 }
+
+/// What a child is given of this process's environment: what programs need to find their way, and no key.
+const BASIC_ENV: [&str; 27] = [
+    "APPDATA",
+    "COMSPEC",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOCALAPPDATA",
+    "LOGNAME",
+    "PATH",
+    "PATHEXT",
+    "SHELL",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERNAME",
+    "USERPROFILE",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
 
 impl StdioClient {
     /// A server with this command, looked up in `PATH` unless it is a path.
@@ -78,13 +111,23 @@ impl StdioClient {
         self.set(|client| client.program.args.extend(args.into_iter().map(Into::into)))
     }
 
-    /// Sets an environment variable beside those of this process. Its value is treated as a secret.
+    /// Sets an environment variable. Its value is treated as a secret.
     #[must_use]
     pub fn with_env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         let value = value.into();
         let secret = value.to_string_lossy().into_owned();
         let client = self.set(|client| _ = client.program.env.insert(name.into(), value));
         client.with_secret(&secret)
+    }
+
+    /// Gives the server the whole environment of this process.
+    ///
+    /// By default it gets only what programs need to find their way (`PATH`, `HOME`, the locale,
+    /// temporary folders and the like), as with the protocol's TypeScript and Python SDKs: the keys
+    /// that a host holds are no business of every server that it starts.
+    #[must_use]
+    pub fn with_inherited_env(self) -> Self {
+        self.set(|client| client.program.inherits = true)
     }
 
     /// Sets the working directory; that of this process is the default.
@@ -172,6 +215,10 @@ impl Program {
 
     fn spawn(&self) -> Result<Child, ClientError> {
         let mut command = Command::new(&self.command);
+        if !self.inherits {
+            command.env_clear();
+            command.envs(BASIC_ENV.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        }
         command.args(&self.args).envs(&self.env).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &self.cwd {

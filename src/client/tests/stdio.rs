@@ -83,6 +83,17 @@ async fn secrets_are_seen_nowhere() {
 }
 
 #[tokio::test]
+async fn a_server_sees_only_what_it_needs_unless_told_otherwise() {
+    // Set by cargo for every test, and in no list of basic variables.
+    let script = "echo path=${PATH:+yes} cargo=${CARGO_MANIFEST_DIR:+yes} >&2; exit 1";
+    let client = || StdioClient::new("sh").with_args(["-c", script]);
+    let error = client().info().await.unwrap_err().to_string();
+    assert!(error.ends_with("path=yes cargo="), "{error}");
+    let error = client().with_inherited_env().info().await.unwrap_err().to_string();
+    assert!(error.ends_with("path=yes cargo=yes"), "{error}");
+}
+
+#[tokio::test]
 async fn a_command_that_does_not_exist_is_named() {
     let client = StdioClient::new("proem-no-such-command");
     let error = client.info().await.unwrap_err();
