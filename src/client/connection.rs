@@ -17,6 +17,7 @@ use super::{
     link::{Connect, Link, Start},
     peer::Task,
     push::{Watched, can_watch, follow},
+    request::Requests,
     secret::Secrets,
 };
 use crate::{
@@ -41,6 +42,7 @@ pub(super) struct Connection {
 struct Inner {
     connector: Box<dyn Connect>,
     timeout: Duration,
+    call_timeout: Duration,
     probe: Duration,
     secrets: Secrets,
     changes: broadcast::Sender<Change>,
@@ -78,6 +80,7 @@ impl Connection {
         let inner = Inner {
             connector: Box::new(connector),
             timeout: limits.request,
+            call_timeout: limits.call,
             // A server that is silent on the probe must have time left for the handshake.
             probe: probe.min(limits.request / 3),
             secrets,
@@ -101,12 +104,12 @@ impl Connection {
 
     pub(super) async fn list(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).list(kind, cursor).await).await
+        self.finish(&link, self.inner.requests(&link).list(kind, cursor).await).await
     }
 
     pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).read_resource(uri).await).await
+        self.finish(&link, self.inner.requests(&link).read_resource(uri).await).await
     }
 
     pub(super) async fn get_prompt(
@@ -115,7 +118,7 @@ impl Connection {
         arguments: &BTreeMap<String, String>,
     ) -> Result<GetPromptResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).get_prompt(name, arguments).await).await
+        self.finish(&link, self.inner.requests(&link).get_prompt(name, arguments).await).await
     }
 
     pub(super) async fn call_tool(
@@ -124,7 +127,7 @@ impl Connection {
         arguments: Map<String, Value>,
     ) -> Result<CallToolResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).call_tool(name, arguments).await).await
+        self.finish(&link, self.inner.requests(&link).call_tool(name, arguments).await).await
     }
 
     pub(super) async fn watch(&self, uris: &Watched) -> Result<(), ClientError> {
@@ -187,6 +190,10 @@ impl fmt::Debug for Connection {
 }
 
 impl Inner {
+    fn requests(&self, link: &Link) -> Requests {
+        link.requests(self.timeout, self.call_timeout)
+    }
+
     fn standing(&self) -> Option<Arc<Link>> {
         self.live().as_ref().filter(|link| !link.is_lost()).cloned()
     }
@@ -243,7 +250,7 @@ impl Inner {
 
     fn stands(&self, mut link: Link, restart: bool) -> Arc<Link> {
         let following = follow(
-            link.requests(self.timeout),
+            self.requests(&link),
             link.info().unwrap_or_default(),
             self.changes.clone(),
             self.watched.subscribe(),

@@ -130,8 +130,8 @@ impl Link {
         self.service.is_transport_closed() || self.service.is_closed()
     }
 
-    pub(super) fn requests(&self, timeout: Duration) -> Requests {
-        Requests { peer: self.service.peer().clone(), timeout, tapped: true }
+    pub(super) fn requests(&self, timeout: Duration, call_timeout: Duration) -> Requests {
+        Requests { peer: self.service.peer().clone(), timeout, call_timeout, tapped: true }
     }
 
     /// What the server said of itself, with the fields that rmcp does not know where they are at hand.

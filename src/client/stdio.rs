@@ -136,7 +136,7 @@ impl StdioClient {
         self.set(|client| client.program.cwd = Some(cwd.into()))
     }
 
-    /// Sets the limits; [`Limits::request`] is what counts here. A start may take twice that, and
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here. A start may take twice that, and
     /// goes on when a request that waits for it has timed out.
     #[must_use]
     pub fn with_limits(self, limits: &Limits) -> Self {

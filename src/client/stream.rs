@@ -55,7 +55,7 @@ impl StreamClient {
         Self::with_limits(read, write, &Limits::default())
     }
 
-    /// A client with limits of its own; [`Limits::request`] is what counts here.
+    /// A client with limits of its own; [`Limits::request`] and [`Limits::call`] are what counts here.
     pub fn with_limits<R, W>(read: R, write: W, limits: &Limits) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,

@@ -88,7 +88,7 @@ impl HttpClient {
         self
     }
 
-    /// Sets the limits; [`Limits::request`] is what counts here.
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Self {
         self.limits = *limits;

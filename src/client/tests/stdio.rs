@@ -119,6 +119,18 @@ async fn a_process_that_ends_at_once_says_why() {
     assert_eq!(error, "not reachable: its process ended (exit status: 0) and said nothing on stderr");
 }
 
+#[tokio::test]
+async fn requests_at_once_share_one_start_and_its_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let client = StdioClient::new("sh").with_args(["-c", "echo x >> starts; exit 1"]).with_cwd(folder.path());
+    let [a, b, c, d] = ListKind::ALL.map(|kind| client.list(kind, None));
+    let (a, b, c, d) = tokio::join!(a, b, c, d);
+    for failed in [a, b, c, d] {
+        assert!(failed.unwrap_err().to_string().contains("exit status: 1"));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("starts")).unwrap(), "x\n");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_dropped_client_leaves_no_process() {
