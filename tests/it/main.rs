@@ -1,0 +1,4 @@
+//! Integration tests, in one binary.
+
+#[cfg(feature = "eval")]
+mod eval;
