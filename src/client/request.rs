@@ -26,6 +26,8 @@ use crate::{
 pub(super) struct Requests {
     pub(super) peer: Peer<RoleClient>,
     pub(super) timeout: Duration,
+    /// For tool calls.
+    pub(super) call_timeout: Duration,
     /// Whether a transport of ours sits below, which leaves answers as their text.
     pub(super) tapped: bool,
 }
@@ -77,7 +79,8 @@ impl Requests {
     ) -> Result<CallToolResult, ClientError> {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(Request::new(params));
-        self.answer("tools/call", request, CallToolResult::read).await
+        let patient = Self { timeout: self.call_timeout, ..self.clone() };
+        patient.answer("tools/call", request, CallToolResult::read).await
     }
 
     /// Asks a server of the `initialize` era for the updates of a resource.

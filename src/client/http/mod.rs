@@ -8,7 +8,8 @@ use tokio::sync::broadcast;
 use self::whole::Whole;
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connect, Connection, Link, NoBearer, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, NoBearer, Start},
     request::cause,
     secret::Secrets,
     stream::PROBE,
@@ -87,7 +88,7 @@ impl HttpClient {
         self
     }
 
-    /// Sets the limits; [`Limits::request`] is what counts here.
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Self {
         self.limits = *limits;
