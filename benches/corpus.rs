@@ -65,7 +65,8 @@ pub(crate) fn catalog(tools: usize) -> Catalog {
 pub(crate) fn catalog_of(servers: &[Server]) -> Catalog {
     let mut builder = Catalog::builder();
     for server in servers {
-        let info = ServerInfo { instructions: server.instructions.clone(), ..ServerInfo::default() };
+        let mut info = ServerInfo::default();
+        info.instructions.clone_from(&server.instructions);
         builder = builder.server(server.id.clone(), info);
         for tool in &server.tools {
             builder = builder.tool(server.id.clone(), Tool::read(tool.clone()).unwrap().item);
