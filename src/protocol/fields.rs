@@ -85,10 +85,12 @@ impl Fields {
             Value::Object(map) => Ok(map),
             other => Err(other),
         })?;
+        // An object that says nothing leaves no typed trace: it stays as it is.
+        let silent = map.values().all(Value::is_null);
         let mut inner = Self { path: self.name(name), rest: map, notes: Vec::new() };
         let item = read(&mut inner);
         self.notes.append(&mut inner.notes);
-        if !inner.rest.is_empty() {
+        if silent || !inner.rest.is_empty() {
             self.rest.insert(name.to_owned(), Value::Object(inner.rest));
         }
         Some(item)

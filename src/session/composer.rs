@@ -29,6 +29,9 @@ impl Composer {
     /// How many rankings are remembered: 256. Retried and repeated requests are recent ones.
     pub const RANKINGS: usize = 256;
 
+    /// The longest query whose ranking is remembered: a pasted file would take room for nothing.
+    const MAX_REMEMBERED_BYTES: usize = 8_192;
+
     /// Composes turns over `servers`.
     pub fn new(servers: Arc<Aggregator>, retriever: Arc<dyn Retriever>, counts: Arc<CountCache>) -> Self {
         let capacity = NonZeroUsize::new(Self::RANKINGS).unwrap_or(NonZeroUsize::MIN);
@@ -69,7 +72,7 @@ impl Composer {
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
-        if !filter.is_empty() {
+        if !filter.is_empty() || query.text.len() > Self::MAX_REMEMBERED_BYTES {
             return index.search(query, filter, limit).map(Arc::new);
         }
         let key = (catalog.digest(), query.clone(), limit);

@@ -1,0 +1,286 @@
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures_util::future::join_all;
+use tokio::{
+    sync::{Notify, broadcast},
+    task::{JoinHandle, spawn_blocking},
+    time::{Instant, timeout},
+};
+
+use super::{
+    aggregator::{AggregatorOptions, Progress},
+    heard::Heard,
+    parts::ServerParts,
+};
+use crate::{
+    Error, Result,
+    client::{Change, Client, ListKind, Listing, list_all},
+    error::ClientError,
+    id::ServerId,
+    protocol::ServerInfo,
+};
+
+/// One server of an aggregator: its client, what it last answered, and what it said has changed.
+pub(super) struct Server {
+    pub(super) client: Arc<dyn Client>,
+    state: Arc<Mutex<State>>,
+    asked: AtomicU64,
+    listener: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct State {
+    parts: ServerParts,
+    info: Stand,
+    lists: BTreeMap<ListKind, Stand>,
+    heard: Heard,
+}
+
+/// How one part of a server's answers stands. Requests are numbered: an answer that comes after
+/// that to a later request is dropped, and an older failure says nothing any more.
+#[derive(Default)]
+struct Stand {
+    read: u64,
+    read_at: Option<Instant>,
+    tried: u64,
+    failure: Option<Arc<Error>>,
+}
+
+/// What a server answered: its lists are worth nothing without its info, and each stands alone.
+struct Answer {
+    info: Result<ServerInfo>,
+    lists: Vec<(ListKind, Result<ServerParts>)>,
+}
+
+impl Server {
+    pub(super) fn new(client: Arc<dyn Client>) -> Self {
+        Self { client, state: Arc::default(), asked: AtomicU64::new(0), listener: Mutex::new(None) }
+    }
+
+    /// What was heard and not dealt with yet.
+    pub(super) fn heard(&self) -> Heard {
+        self.state().heard.clone()
+    }
+
+    pub(super) fn has_heard(&self) -> bool {
+        !self.state().heard.is_empty()
+    }
+
+    pub(super) fn settle_lists(&self, done: &Heard) {
+        self.state().heard.settle_lists(done);
+    }
+
+    pub(super) fn settle_resources(&self, done: &Heard) {
+        self.state().heard.settle_resources(done);
+    }
+
+    /// What stands of all answers so far.
+    pub(super) fn parts(&self) -> ServerParts {
+        let state = self.state();
+        let mut parts = state.parts.clone();
+        let all = ListKind::ALL.iter().filter_map(|kind| state.lists.get(kind));
+        let failed = all.clone().filter(|stand| stand.failure.is_some());
+        parts.failure = std::iter::once(&state.info).chain(failed.clone()).find_map(|stand| stand.failure.clone());
+        // Without its info nothing of a server could be read again.
+        let oldest = |stand: &Stand| stand.read_at;
+        let oldest =
+            if state.info.failure.is_some() { all.filter_map(oldest).min() } else { failed.filter_map(oldest).min() };
+        parts.age = oldest.map(|at| at.elapsed()).unwrap_or_default();
+        parts
+    }
+
+    /// Asks for what is not fresh any more, or is said to have changed.
+    pub(super) async fn refresh(
+        &self,
+        id: &ServerId,
+        options: &AggregatorOptions,
+        news: &Arc<Notify>,
+        progress: &(dyn Fn(Progress<'_>) + Sync),
+    ) {
+        progress(Progress::Asking(id));
+        // Before the first request, so that no change is missed between the list and the listening.
+        self.listen(news);
+        let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        for kind in self.heard().lists.into_keys() {
+            options.lists.forget(id, kind, &options.authorization);
+        }
+        let answer = self.ask(id, options).await;
+        match self.state().take(number, answer) {
+            Ok(tools) => progress(Progress::Answered(id, tools)),
+            Err(error) => progress(Progress::Failed(id, &error)),
+        }
+    }
+
+    async fn ask(&self, id: &ServerId, options: &AggregatorOptions) -> Answer {
+        let limit = options.limits.request;
+        let info = match timeout(limit, self.client.info()).await {
+            Ok(info) => info,
+            Err(_) => Err(ClientError::Timeout { after: limit }),
+        };
+        let info = match info {
+            Ok(info) => info,
+            Err(error) => {
+                tracing::warn!(server = %id, %error, "not connected");
+                return Answer { info: Err(error.at(id, "connect")), lists: Vec::new() };
+            }
+        };
+        let lists = ListKind::ALL.into_iter().map(|kind| {
+            let offered = info.offers(kind.capability());
+            async move {
+                let listing = if offered { self.ask_list(id, kind, options).await } else { Ok(Arc::default()) };
+                let read = match listing {
+                    Ok(listing) => read_list(id, kind, listing, options.limits.item_bytes).await,
+                    Err(error) => Err(error),
+                };
+                let read = read.map_err(|error| {
+                    tracing::warn!(server = %id, list = kind.method(), %error, "list not read");
+                    error.at(id, kind.method())
+                });
+                (kind, read)
+            }
+        });
+        let lists = join_all(lists).await;
+        Answer { info: Ok(info), lists }
+    }
+
+    async fn ask_list(
+        &self,
+        id: &ServerId,
+        kind: ListKind,
+        options: &AggregatorOptions,
+    ) -> Result<Arc<Listing>, ClientError> {
+        let AggregatorOptions { lists, authorization, limits, .. } = options;
+        // The time of tokio's clock, so that a host's tests can move it.
+        let now = || Instant::now().into_std();
+        if let Some(listing) = lists.fresh(id, kind, authorization, now()) {
+            return Ok(listing);
+        }
+        let asked = lists.asking();
+        match list_all(&*self.client, kind, limits).await {
+            Ok(listing) => {
+                let listing = Arc::new(listing);
+                lists.keep(id, kind, authorization, &listing, asked, now());
+                Ok(listing)
+            }
+            // A server may name a capability without each of its lists (templates, mostly).
+            Err(error) if error.is_unsupported() => Ok(Arc::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hears of changes from now on, if the client does. Once is enough, while it lasts.
+    fn listen(&self, news: &Arc<Notify>) {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        if listener.as_ref().is_some_and(|listener| !listener.is_finished()) {
+            return;
+        }
+        let Some(mut changes) = self.client.changes() else { return };
+        let state = Arc::clone(&self.state);
+        let news = Arc::clone(news);
+        *listener = Some(tokio::spawn(async move {
+            loop {
+                let change = match changes.recv().await {
+                    Ok(change) => change,
+                    // Some were missed: any list may have changed.
+                    Err(broadcast::error::RecvError::Lagged(_)) => Change::Reconnected,
+                    Err(broadcast::error::RecvError::Closed) => return,
+                };
+                state.lock().unwrap_or_else(PoisonError::into_inner).heard.hear(change);
+                news.notify_one();
+            }
+        }));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is whole before the lock is given back.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(listener) = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            listener.abort();
+        }
+    }
+}
+
+/// Reads the items of a list; a long one beside the other tasks of the host.
+async fn read_list(
+    id: &ServerId,
+    kind: ListKind,
+    listing: Arc<Listing>,
+    item_bytes: usize,
+) -> Result<ServerParts, ClientError> {
+    const LONG_BYTES: usize = 1 << 20;
+    let read = move |id: &ServerId, listing: &Listing| {
+        let mut parts = ServerParts::default();
+        parts.read_list(id, kind, listing, item_bytes);
+        parts
+    };
+    let bytes: usize = listing.items().map(|item| item.get().len()).sum();
+    if bytes < LONG_BYTES {
+        return Ok(read(id, &listing));
+    }
+    let id = id.clone();
+    let reading = spawn_blocking(move || read(&id, &listing)).await;
+    reading.map_err(|error| ClientError::malformed(format!("reading was ended ({error})")))
+}
+
+impl State {
+    /// Takes what is newer than what stands: the number of tools, or what failed first.
+    fn take(&mut self, number: u64, answer: Answer) -> Result<usize, Arc<Error>> {
+        let (mut failed, mut tools) = (None, self.parts.tools.len());
+        match answer.info {
+            Ok(info) if self.info.read(number) => self.parts.info = info,
+            Ok(_) => {}
+            Err(error) => failed = Some(self.info.fail(number, error)),
+        }
+        for (kind, read) in answer.lists {
+            let stand = self.lists.entry(kind).or_default();
+            match read {
+                Ok(read) => {
+                    if kind == ListKind::Tools {
+                        tools = read.tools.len();
+                    }
+                    if stand.read(number) {
+                        self.parts.replace(kind, read);
+                    }
+                }
+                Err(error) => _ = failed.get_or_insert(stand.fail(number, error)),
+            }
+        }
+        failed.map_or(Ok(tools), Err)
+    }
+}
+
+impl Stand {
+    /// Whether the answer to request `number` is newer than what stands, which it then replaces.
+    fn read(&mut self, number: u64) -> bool {
+        if number > self.tried {
+            self.tried = number;
+            self.failure = None;
+        }
+        let newer = number > self.read;
+        if newer {
+            self.read = number;
+            self.read_at = Some(Instant::now());
+        }
+        newer
+    }
+
+    fn fail(&mut self, number: u64, error: Error) -> Arc<Error> {
+        let error = Arc::new(error);
+        if number > self.tried {
+            self.tried = number;
+            self.failure = Some(Arc::clone(&error));
+        }
+        error
+    }
+}
