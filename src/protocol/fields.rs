@@ -56,8 +56,9 @@ impl Fields {
         self.take(name, "a boolean", |value| value.as_bool().ok_or(value))
     }
 
-    pub(super) fn number(&mut self, name: &str) -> Option<f64> {
-        self.take(name, "a number", |value| value.as_f64().filter(|n| n.is_finite()).ok_or(value))
+    /// A number from 0 to 1.
+    pub(super) fn fraction(&mut self, name: &str) -> Option<f64> {
+        self.take(name, "a number from 0 to 1", |value| value.as_f64().filter(|n| (0.0..=1.0).contains(n)).ok_or(value))
     }
 
     /// A whole number that is not negative; `1.0` counts as 1, since some servers write floats.

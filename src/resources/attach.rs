@@ -74,7 +74,9 @@ pub async fn attach(
     counts: &CountCache,
 ) -> Attached {
     let ids: Vec<_> = selection.resources.iter().map(|resource| resource.id.clone()).collect();
-    let reads = ids.iter().map(|id| read(servers, id, limits));
+    // Made before the first is awaited: a closure that is kept would make the future of a turn one
+    // that cannot be spawned.
+    let reads: Vec<_> = ids.iter().map(|id| read(servers, id, limits)).collect();
     // In the order given, whichever comes first: what is attached must not depend on timing. Each
     // text is settled when its turn comes, so that no more of them wait than are read at once.
     let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));

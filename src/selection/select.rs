@@ -139,6 +139,7 @@ impl<'a> Chosen<'a> {
         let unsure = coverage < options.min_confidence && !named;
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut waiting = Vec::new();
+        let mut last = 0;
         let mut per_server: BTreeMap<&ServerId, usize> = BTreeMap::new();
         for (i, (hit, entry)) in candidates.iter().enumerate() {
             let deep = i >= options.min && hit.tier == Tier::Scored && best > 0.0 && hit.score < options.ratio * best;
@@ -154,6 +155,7 @@ impl<'a> Chosen<'a> {
             } else {
                 let taken = self.take_ranked(hit, entry);
                 if taken.is_ok() {
+                    last = i;
                     *per_server.entry(&entry.id.server).or_default() += 1;
                 }
                 taken.err()
@@ -161,8 +163,14 @@ impl<'a> Chosen<'a> {
         }
         for i in waiting {
             let (hit, entry) = candidates[i];
-            reasons[i] =
-                if self.ranked >= options.top { Some(Exclusion::Quota) } else { self.take_ranked(hit, entry).err() };
+            reasons[i] = if self.ranked < options.top {
+                self.take_ranked(hit, entry).err()
+            } else if i < last {
+                // Tools of other servers that are worth less have the places.
+                Some(Exclusion::Quota)
+            } else {
+                Some(Exclusion::Top)
+            };
         }
         let left_out = candidates.iter().zip(reasons);
         excluded.extend(left_out.filter_map(|((hit, _), reason)| Some(ExcludedTool::new(&hit.tool, reason?))));
