@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error,
     evidence::{Finding, FindingKind},
-    id::{PromptId, ResourceId, ServerId, ToolId},
+    id::{PromptId, ResourceId, ServerId, TemplateId, ToolId},
     json::Digest,
     protocol::{Prompt, Resource, ResourceTemplate, ServerInfo, Tool},
 };
@@ -98,6 +98,11 @@ impl Catalog {
     /// A resource by id.
     pub fn resource(&self, id: &ResourceId) -> Option<&Arc<ResourceEntry>> {
         self.0.resources.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.resources[i])
+    }
+
+    /// A resource template by id.
+    pub fn template(&self, id: &TemplateId) -> Option<&Arc<TemplateEntry>> {
+        self.0.templates.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.templates[i])
     }
 
     /// A prompt by id.
