@@ -15,7 +15,7 @@ use super::{
     heard::Heard,
     lists::{Authorization, ListCache},
     names::Naming,
-    server::Server,
+    server::{Asking, Server},
     snapshot::Catalog,
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
 ///
 /// [`refresh`](Self::refresh) asks all servers at once and swaps in a new snapshot; readers hold
 /// the one that they took and are never blocked. [`changed`](Self::changed) waits until a server
-/// says that something changed, lets a burst of changes pass, and refreshes. Nothing is polled.
+/// says that something changed, lets a burst of changes pass, and reads that again. Nothing is polled.
 pub struct Aggregator {
     servers: BTreeMap<ServerId, Server>,
     options: AggregatorOptions,
@@ -93,7 +93,8 @@ pub struct Changes {
 }
 
 impl Aggregator {
-    /// Keeps a catalog of `servers`. Asks none of them yet: until the first refresh the catalog is empty.
+    /// Keeps a catalog of `servers`; of two with one id the last stands. Asks none of them yet:
+    /// until the first refresh the catalog is empty.
     pub fn new(servers: impl IntoIterator<Item = (ServerId, Arc<dyn Client>)>, options: AggregatorOptions) -> Self {
         Self {
             servers: servers.into_iter().map(|(id, client)| (id, Server::new(client))).collect(),
@@ -129,14 +130,16 @@ impl Aggregator {
     /// As [`refresh`](Self::refresh), telling `progress` of each server as it goes.
     pub async fn refresh_with(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Catalog {
         let heard = self.heard();
-        let refreshes = self.servers.iter().map(|(id, server)| server.refresh(id, &self.options, &self.news, progress));
-        join_all(refreshes).await;
+        let all = ListKind::ALL;
+        let asking = Asking { options: &self.options, news: &self.news, progress };
+        join_all(self.servers.iter().map(|(id, server)| server.refresh(id, &all, &asking))).await;
         let catalog = self.publish();
         self.each_heard(&heard, Server::settle_lists);
         catalog
     }
 
-    /// Waits until a server says that something changed and the burst is over, and refreshes.
+    /// Waits until a server says that something changed and the burst is over, and reads again what
+    /// it says has changed.
     ///
     /// Servers are heard from the first refresh on. Dropping the future loses no change: what was
     /// heard stays until a refresh that began after it is through.
@@ -152,9 +155,13 @@ impl Aggregator {
             if heard.is_empty() {
                 continue;
             }
-            let told =
-                self.servers.iter().filter(|(id, _)| heard.get(*id).is_some_and(|heard| !heard.lists.is_empty()));
-            join_all(told.map(|(id, server)| server.refresh(id, &self.options, &self.news, &|_| {}))).await;
+            let asking = Asking { options: &self.options, news: &self.news, progress: &|_| {} };
+            join_all(heard.iter().filter_map(|(id, heard)| {
+                let (server, asking) = (self.servers.get(id)?, &asking);
+                let kinds: Vec<_> = heard.lists.keys().copied().collect();
+                (!kinds.is_empty()).then_some(async move { server.refresh(id, &kinds, asking).await })
+            }))
+            .await;
             let catalog = self.publish();
             self.each_heard(&heard, Server::settle_lists);
             self.each_heard(&heard, Server::settle_resources);

@@ -42,6 +42,13 @@ struct State {
     heard: Heard,
 }
 
+/// What every request of a refresh is made with.
+pub(super) struct Asking<'a> {
+    pub(super) options: &'a AggregatorOptions,
+    pub(super) news: &'a Arc<Notify>,
+    pub(super) progress: &'a (dyn Fn(Progress<'_>) + Sync),
+}
+
 /// How one part of a server's answers stands. Requests are numbered: an answer that comes after
 /// that to a later request is dropped, and an older failure says nothing any more.
 #[derive(Default)]
@@ -95,14 +102,9 @@ impl Server {
         parts
     }
 
-    /// Asks for what is not fresh any more, or is said to have changed.
-    pub(super) async fn refresh(
-        &self,
-        id: &ServerId,
-        options: &AggregatorOptions,
-        news: &Arc<Notify>,
-        progress: &(dyn Fn(Progress<'_>) + Sync),
-    ) {
+    /// Asks for those of `kinds` that are not fresh any more, or are said to have changed.
+    pub(super) async fn refresh(&self, id: &ServerId, kinds: &[ListKind], asking: &Asking<'_>) {
+        let Asking { options, news, progress } = asking;
         progress(Progress::Asking(id));
         // Before the first request, so that no change is missed between the list and the listening.
         self.listen(news);
@@ -110,14 +112,15 @@ impl Server {
         for kind in self.heard().lists.into_keys() {
             options.lists.forget(id, kind, &options.authorization);
         }
-        let answer = self.ask(id, options).await;
-        match self.state().take(number, answer) {
+        let answer = self.ask(id, kinds, options).await;
+        let taken = self.state().take(number, answer);
+        match taken {
             Ok(tools) => progress(Progress::Answered(id, tools)),
             Err(error) => progress(Progress::Failed(id, &error)),
         }
     }
 
-    async fn ask(&self, id: &ServerId, options: &AggregatorOptions) -> Answer {
+    async fn ask(&self, id: &ServerId, kinds: &[ListKind], options: &AggregatorOptions) -> Answer {
         let limit = options.limits.request;
         let info = match timeout(limit, self.client.info()).await {
             Ok(info) => info,
@@ -130,7 +133,7 @@ impl Server {
                 return Answer { info: Err(error.at(id, "connect")), lists: Vec::new() };
             }
         };
-        let lists = ListKind::ALL.into_iter().map(|kind| {
+        let lists = kinds.iter().map(|&kind| {
             let offered = info.offers(kind.capability());
             async move {
                 let listing = if offered { self.ask_list(id, kind, options).await } else { Ok(Arc::default()) };
@@ -187,8 +190,10 @@ impl Server {
             loop {
                 let change = match changes.recv().await {
                     Ok(change) => change,
-                    // Some were missed: any list may have changed.
-                    Err(broadcast::error::RecvError::Lagged(_)) => Change::Reconnected,
+                    Err(broadcast::error::RecvError::Lagged(missed)) => {
+                        tracing::warn!(missed, "changes came faster than they were heard: all lists are read again");
+                        Change::Reconnected
+                    }
                     Err(broadcast::error::RecvError::Closed) => return,
                 };
                 state.lock().unwrap_or_else(PoisonError::into_inner).heard.hear(change);

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use crate::{
     Error, Result,
     catalog::{Aggregator, Catalog, PromptEntry},
-    error::ClientError,
+    error::{ClientError, excerpt},
     id::PromptId,
     protocol::{GetPromptResult, Prompt},
 };
@@ -67,16 +67,16 @@ pub fn check_arguments(prompt: &Prompt, arguments: &BTreeMap<String, String>) ->
         .arguments
         .iter()
         .filter(|argument| argument.required && arguments.get(&argument.name).is_none_or(String::is_empty))
-        .map(|argument| format!("`{}` is required", argument.name));
+        .map(|argument| format!("`{}` is required", excerpt(&argument.name)));
     let unknown = arguments
         .keys()
         .filter(|name| prompt.arguments.iter().all(|argument| argument.name != **name))
-        .map(|name| format!("`{name}` is not one of its arguments"));
+        .map(|name| format!("`{}` is not one of its arguments", excerpt(name)));
     let faults: Vec<String> = missing.chain(unknown).collect();
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Error::invalid(format!("arguments of prompt {}", prompt.name), faults.join(", ")))
+    Err(Error::invalid(format!("arguments of prompt {}", excerpt(&prompt.name)), faults.join(", ")))
 }
 
 /// Gets a prompt that a person invoked.

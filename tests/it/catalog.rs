@@ -181,6 +181,7 @@ async fn a_burst_of_news_is_one_refresh_of_the_server_that_told() {
     let ((_, changes), ()) = tokio::join!(servers.changed(), news);
     assert_eq!(changes.lists.len(), 1);
     assert_eq!((fake.asked(ListKind::Tools), other.asked(ListKind::Tools)), (2, 1));
+    assert_eq!(fake.asked(ListKind::Resources), 1, "lists that did not change are read again");
     assert!(timeout(MINUTE, servers.changed()).await.is_err(), "the burst is told twice");
 }
 

@@ -14,7 +14,7 @@ use proem::{
     client::{Change, Client, ClientResult, ListKind, Page},
     error::ClientError,
     id::ServerId,
-    protocol::{CacheScope, ReadResourceResult, ServerInfo},
+    protocol::{CacheScope, GetPromptResult, ReadResourceResult, ServerInfo},
 };
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::sleep};
@@ -238,6 +238,10 @@ impl Client for Fake {
                 None => pending().await,
             }
         })
+    }
+
+    fn get_prompt<'a>(&'a self, _: &'a str, _: &'a BTreeMap<String, String>) -> ClientResult<'a, GetPromptResult> {
+        Box::pin(pending())
     }
 
     fn changes(&self) -> Option<broadcast::Receiver<Change>> {

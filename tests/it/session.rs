@@ -155,6 +155,47 @@ async fn prompts_are_checked_before_the_server_is_asked() {
     assert!(get("gone", &[]).await.unwrap_err().is_not_found());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_never_comes_ends() {
+    let fake = Fake::new().with(ListKind::Prompts, [Step::items([serde_json::json!({"name": "draft"})])]);
+    let host = builder().shared_server("desk", fake.boxed()).build().unwrap();
+    host.refresh().await;
+    let error = host.prompt(&PromptId::new(id("desk"), "draft"), &BTreeMap::new()).await.unwrap_err();
+    assert_eq!(error.to_string(), "server `desk`: prompts/get: no answer within 30s");
+    assert!(error.is_timeout());
+}
+
+#[derive(Debug)]
+struct Counted(Arc<std::sync::atomic::AtomicUsize>);
+
+impl Retriever for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        Letters.index(catalog, previous)
+    }
+}
+
+#[tokio::test]
+async fn turns_that_begin_at_once_index_once() {
+    let indexed = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let builder = Host::builder().retriever(Counted(Arc::clone(&indexed))).counter(BytesPerToken::default());
+    let host = builder.server("git", MemoryClient::new().with_tool("merge", "Merge")).build().unwrap();
+    host.refresh().await;
+    let turns = (0..8).map(|_| {
+        let host = host.clone();
+        tokio::spawn(async move { host.session_at(now()).turn("merge").build().await.unwrap().selection().tools.len() })
+    });
+    for turn in turns.collect::<Vec<_>>() {
+        assert_eq!(turn.await.unwrap(), 1);
+    }
+    assert_eq!(indexed.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
 #[test]
 fn commands_are_apart_whatever_the_prompts_are_called() {
     let catalog = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "a:x"), ("e", "e")]
