@@ -67,20 +67,20 @@ impl ListCache {
         Asked(self.clock.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A list that is still fresh and may be given to `authorization`.
+    /// A list that is still fresh and may be given to `authorization`, with when it was asked for.
     pub(super) fn fresh(
         &self,
         server: &ServerId,
         kind: ListKind,
         authorization: &Authorization,
         now: Instant,
-    ) -> Option<Arc<Listing>> {
+    ) -> Option<(Asked, Arc<Listing>)> {
         let mut lists = self.lists();
         for key in [(server.clone(), kind, Some(authorization.clone())), (server.clone(), kind, None)] {
             let Some(kept) = lists.get_mut(&key) else { continue };
             kept.listing.take_if(|listing| listing.fresh_until().is_none_or(|until| until <= now));
             if let Some(listing) = &kept.listing {
-                return Some(Arc::clone(listing));
+                return Some((kept.asked, Arc::clone(listing)));
             }
         }
         None

@@ -1,9 +1,6 @@
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures_util::future::join_all;
@@ -16,6 +13,7 @@ use tokio::{
 use super::{
     aggregator::{AggregatorOptions, Progress},
     heard::Heard,
+    lists::Asked,
     parts::ServerParts,
 };
 use crate::{
@@ -30,7 +28,6 @@ use crate::{
 pub(super) struct Server {
     pub(super) client: Arc<dyn Client>,
     state: Arc<Mutex<State>>,
-    asked: AtomicU64,
     listener: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -49,25 +46,33 @@ pub(super) struct Asking<'a> {
     pub(super) progress: &'a (dyn Fn(Progress<'_>) + Sync),
 }
 
-/// How one part of a server's answers stands. Requests are numbered: an answer that comes after
-/// that to a later request is dropped, and an older failure says nothing any more.
+/// How one part of a server's answers stands. What was asked for earlier than what stands is
+/// dropped, however late its answer comes, and an older failure says nothing any more.
 #[derive(Default)]
 struct Stand {
-    read: u64,
+    read: Option<Asked>,
     read_at: Option<Instant>,
-    tried: u64,
+    tried: Option<Asked>,
     failure: Option<Arc<Error>>,
 }
 
 /// What a server answered: its lists are worth nothing without its info, and each stands alone.
 struct Answer {
+    asked: Asked,
     info: Result<ServerInfo>,
-    lists: Vec<(ListKind, Result<ServerParts>)>,
+    lists: Vec<(ListKind, Result<ListAnswer>)>,
+}
+
+/// One list, which may have been asked for before this time.
+struct ListAnswer {
+    asked: Asked,
+    /// `None` if it is the one that stands.
+    read: Option<ServerParts>,
 }
 
 impl Server {
     pub(super) fn new(client: Arc<dyn Client>) -> Self {
-        Self { client, state: Arc::default(), asked: AtomicU64::new(0), listener: Mutex::new(None) }
+        Self { client, state: Arc::default(), listener: Mutex::new(None) }
     }
 
     /// What was heard and not dealt with yet.
@@ -108,12 +113,11 @@ impl Server {
         progress(Progress::Asking(id));
         // Before the first request, so that no change is missed between the list and the listening.
         self.listen(news);
-        let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         for kind in self.heard().lists.into_keys() {
             options.lists.forget(id, kind, &options.authorization);
         }
         let answer = self.ask(id, kinds, options).await;
-        let taken = self.state().take(number, answer);
+        let taken = self.state().take(answer);
         match taken {
             Ok(tools) => progress(Progress::Answered(id, tools)),
             Err(error) => progress(Progress::Failed(id, &error)),
@@ -121,6 +125,7 @@ impl Server {
     }
 
     async fn ask(&self, id: &ServerId, kinds: &[ListKind], options: &AggregatorOptions) -> Answer {
+        let asked = options.lists.asking();
         let limit = options.limits.request;
         let info = match timeout(limit, self.client.info()).await {
             Ok(info) => info,
@@ -130,26 +135,26 @@ impl Server {
             Ok(info) => info,
             Err(error) => {
                 tracing::warn!(server = %id, %error, "not connected");
-                return Answer { info: Err(error.at(id, "connect")), lists: Vec::new() };
+                return Answer { asked, info: Err(error.at(id, "connect")), lists: Vec::new() };
             }
         };
         let lists = kinds.iter().map(|&kind| {
             let offered = info.offers(kind.capability());
             async move {
-                let listing = if offered { self.ask_list(id, kind, options).await } else { Ok(Arc::default()) };
-                let read = match listing {
-                    Ok(listing) => read_list(id, kind, listing, options.limits.item_bytes).await,
-                    Err(error) => Err(error),
+                let answer = if offered {
+                    self.ask_list(id, kind, options).await
+                } else {
+                    Ok(ListAnswer { asked, read: Some(ServerParts::default()) })
                 };
-                let read = read.map_err(|error| {
+                let answer = answer.map_err(|error| {
                     tracing::warn!(server = %id, list = kind.method(), %error, "list not read");
                     error.at(id, kind.method())
                 });
-                (kind, read)
+                (kind, answer)
             }
         });
         let lists = join_all(lists).await;
-        Answer { info: Ok(info), lists }
+        Answer { asked, info: Ok(info), lists }
     }
 
     async fn ask_list(
@@ -157,24 +162,31 @@ impl Server {
         id: &ServerId,
         kind: ListKind,
         options: &AggregatorOptions,
-    ) -> Result<Arc<Listing>, ClientError> {
+    ) -> Result<ListAnswer, ClientError> {
         let AggregatorOptions { lists, authorization, limits, .. } = options;
         // The time of tokio's clock, so that a host's tests can move it.
         let now = || Instant::now().into_std();
-        if let Some(listing) = lists.fresh(id, kind, authorization, now()) {
-            return Ok(listing);
-        }
-        let asked = lists.asking();
-        match list_all(&*self.client, kind, limits).await {
-            Ok(listing) => {
-                let listing = Arc::new(listing);
-                lists.keep(id, kind, authorization, &listing, asked, now());
-                Ok(listing)
+        let (asked, listing) = match lists.fresh(id, kind, authorization, now()) {
+            Some(fresh) => fresh,
+            None => {
+                let asked = lists.asking();
+                match list_all(&*self.client, kind, limits).await {
+                    Ok(listing) => {
+                        let listing = Arc::new(listing);
+                        lists.keep(id, kind, authorization, &listing, asked, now());
+                        (asked, listing)
+                    }
+                    // A server may name a capability without each of its lists (templates, mostly).
+                    Err(error) if error.is_unsupported() => (asked, Arc::default()),
+                    Err(error) => return Err(error),
+                }
             }
-            // A server may name a capability without each of its lists (templates, mostly).
-            Err(error) if error.is_unsupported() => Ok(Arc::default()),
-            Err(error) => Err(error),
+        };
+        if self.state().lists.get(&kind).is_some_and(|stand| stand.read == Some(asked)) {
+            return Ok(ListAnswer { asked, read: None });
         }
+        let read = read_list(id, kind, listing, limits.item_bytes).await?;
+        Ok(ListAnswer { asked, read: Some(read) })
     }
 
     /// Hears of changes from now on, if the client does. Once is enough, while it lasts.
@@ -240,52 +252,58 @@ async fn read_list(
 
 impl State {
     /// Takes what is newer than what stands: the number of tools, or what failed first.
-    fn take(&mut self, number: u64, answer: Answer) -> Result<usize, Arc<Error>> {
-        let (mut failed, mut tools) = (None, self.parts.tools.len());
+    fn take(&mut self, answer: Answer) -> Result<usize, Arc<Error>> {
+        let mut failed = None;
         match answer.info {
-            Ok(info) if self.info.read(number) => self.parts.info = info,
+            Ok(info) if self.info.read(answer.asked, answer.asked) => self.parts.info = info,
             Ok(_) => {}
-            Err(error) => failed = Some(self.info.fail(number, error)),
+            Err(error) => failed = Some(self.info.fail(answer.asked, error)),
         }
-        for (kind, read) in answer.lists {
+        for (kind, list) in answer.lists {
             let stand = self.lists.entry(kind).or_default();
-            match read {
-                Ok(read) => {
-                    if kind == ListKind::Tools {
-                        tools = read.tools.len();
-                    }
-                    if stand.read(number) {
+            match list {
+                Ok(list) => {
+                    if stand.read(answer.asked, list.asked)
+                        && let Some(read) = list.read
+                    {
                         self.parts.replace(kind, read);
                     }
                 }
-                Err(error) => _ = failed.get_or_insert(stand.fail(number, error)),
+                Err(error) => _ = failed.get_or_insert(stand.fail(answer.asked, error)),
             }
         }
-        failed.map_or(Ok(tools), Err)
+        failed.map_or(Ok(self.parts.tools.len()), Err)
     }
 }
 
 impl Stand {
-    /// Whether the answer to request `number` is newer than what stands, which it then replaces.
-    fn read(&mut self, number: u64) -> bool {
-        if number > self.tried {
-            self.tried = number;
-            self.failure = None;
-        }
-        let newer = number > self.read;
+    /// Whether what was asked for at `asked` is newer than what stands, which it then replaces.
+    /// `tried` is when it was tried, which may be later if it was still fresh.
+    fn read(&mut self, tried: Asked, asked: Asked) -> bool {
+        self.tries(tried);
+        let newer = Some(asked) > self.read;
         if newer {
-            self.read = number;
+            self.read = Some(asked);
             self.read_at = Some(Instant::now());
         }
         newer
     }
 
-    fn fail(&mut self, number: u64, error: Error) -> Arc<Error> {
+    fn fail(&mut self, tried: Asked, error: Error) -> Arc<Error> {
         let error = Arc::new(error);
-        if number > self.tried {
-            self.tried = number;
+        if self.tries(tried) {
             self.failure = Some(Arc::clone(&error));
         }
         error
+    }
+
+    /// Whether nothing was tried later; then an older failure is forgotten.
+    fn tries(&mut self, tried: Asked) -> bool {
+        let last = Some(tried) > self.tried;
+        if last {
+            self.tried = Some(tried);
+            self.failure = None;
+        }
+        last
     }
 }

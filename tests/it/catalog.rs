@@ -405,6 +405,53 @@ async fn all_servers_are_asked_at_once_and_silence_ends() {
     assert!(catalog.failures().all(|(_, error)| error.is_timeout()));
 }
 
+/// What was asked for last, and answered well, stands: however late it and the others are
+/// answered, whatever may be kept of them, and whatever news come between.
+#[test]
+fn however_late_answers_come_the_one_asked_for_last_stands() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let answer = (0..60_u64, prop_oneof![Just(0), Just(1), Just(3_600)], prop::bool::weighted(0.2));
+    let steps = prop::collection::vec(answer, 1..10);
+    let rounds = prop::collection::vec((0..30_u64, any::<bool>()), 1..10);
+    let mut runner = proptest::test_runner::TestRunner::default();
+    let result = runner.run(&(steps, rounds), |(answers, rounds)| {
+        let steps = answers.iter().enumerate().map(|(i, (delay, ttl, fails))| {
+            let name = format!("t{i}");
+            let step =
+                if *fails { Step::error(-32_603) } else { tools([name.as_str()]).ttl(Duration::from_secs(*ttl)) };
+            step.after(Duration::from_secs(*delay))
+        });
+        // The last step stays: it must be told from the ones before.
+        let last = answers.len() - 1;
+        let fake = Fake::new().with(ListKind::Tools, steps);
+        let catalog = runtime.block_on(async {
+            let mut options = AggregatorOptions::default();
+            options.limits = Limits::default().with_request(3 * MINUTE);
+            let servers = Arc::new(with_options([("git", &fake)], options));
+            let mut refreshes = Vec::new();
+            for (pause, news) in rounds {
+                let servers = Arc::clone(&servers);
+                refreshes.push(tokio::spawn(async move { servers.refresh().await }));
+                sleep(Duration::from_secs(pause) + Duration::from_millis(1)).await;
+                if news {
+                    fake.say(Change::List(ListKind::Tools));
+                    sleep(Duration::from_millis(1)).await;
+                }
+            }
+            for refresh in refreshes {
+                refresh.await.unwrap();
+            }
+            servers.catalog()
+        });
+        let asked = fake.asked(ListKind::Tools);
+        let stands = (0..asked).map(|i| i.min(last)).rev().find(|i| !answers[*i].2);
+        let expected: Vec<String> = stands.map(|i| format!("git/t{i}")).into_iter().collect();
+        prop_assert_eq!(names(&catalog), expected);
+        Ok(())
+    });
+    result.unwrap();
+}
+
 /// Whatever a server says, and in whatever order it and the others say it.
 #[test]
 fn order_leaves_no_trace() {

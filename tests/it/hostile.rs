@@ -119,7 +119,7 @@ async fn a_thousand_tools_of_one_name_are_one() {
 #[tokio::test]
 async fn what_is_told_of_a_server_is_bounded_and_on_one_line() {
     let name = "\u{1b}[31m\n".repeat(10_000);
-    let items = (0..10_000).map(|_| json!({"name": name, "title": 7, "inputSchema": {}}).to_string());
+    let items = (0..120).map(|_| json!({"name": name, "title": 7, "inputSchema": {}}).to_string());
     let mut options = AggregatorOptions::default();
     options.limits = Limits::default().with_bytes(20 << 20);
     let catalog = beside(bad_tools(items), options).await;
