@@ -125,6 +125,12 @@ impl Form {
     }
 }
 
+/// Whether a model sees another name than the server gave, a prefix in front of it apart.
+pub(super) fn renamed(exposed: &ExposedName, tool: &ToolId) -> bool {
+    let prefix = exposed.as_str().strip_suffix(&*tool.name);
+    prefix.is_none_or(|prefix| !prefix.is_empty() && (prefix == "_" || !prefix.ends_with('_')))
+}
+
 /// Every character that a provider would refuse becomes `_`.
 fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
