@@ -26,7 +26,7 @@ pub(crate) fn is_closed_pipe(error: &(dyn Error + Send + Sync + 'static)) -> boo
 /// A table without lines, as wide as the terminal, or as its content where there is none.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
     if io::stdout().is_terminal() {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
