@@ -1,3 +1,11 @@
 //! Integration tests, in one binary: linking is what takes the time.
 
+#[cfg(all(feature = "tantivy", feature = "tiktoken"))]
+mod captures;
+#[cfg(feature = "cli")]
+mod command_line;
+#[cfg(all(feature = "tantivy", feature = "tiktoken"))]
+mod outside;
+#[cfg(feature = "cli")]
+mod real_servers;
 mod render;
