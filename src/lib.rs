@@ -1,4 +1,75 @@
-//! Proem composes what stands before the question.
+//! Proem composes what stands before the question: it sits in an MCP host between the servers and
+//! the model call, and puts before the model the few tools and resources that a turn needs, in an
+//! order that keeps the provider's prompt cache warm.
+//!
+//! ```
+//! use proem::{Host, TokenBudget, client::MemoryClient, render::Anthropic};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> proem::Result<()> {
+//! let host = Host::builder()
+//!     .server("git", MemoryClient::new().with_tool("merge", "Merge a branch into another one"))
+//!     .server("mail", MemoryClient::new().with_tool("send", "Send a message to a person"))
+//!     .server("files", MemoryClient::new().with_resource("file:///notes.md", "Release on Friday."))
+//!     .build()?;
+//! let catalog = host.refresh().await; // one failing server never hides the others
+//! assert_eq!(catalog.tools().len(), 2);
+//!
+//! let mut session = host.session();
+//! let context = session
+//!     .turn("merge the release branch")
+//!     .tools(TokenBudget::new(2_000)) // only the relevant ones
+//!     .resources(TokenBudget::new(1_000)) // by audience, priority and age
+//!     .build()
+//!     .await?;
+//! println!("{}", context.report(&Anthropic::new()));
+//!
+//! let request = context.render(&Anthropic::new()); // same input, same bytes
+//! assert_eq!(request.to_value()["tools"].as_array().map(Vec::len), Some(1));
+//! let tool = context.route("merge")?; // the name that the model used → server and tool
+//! assert_eq!((tool.server.as_str(), &*tool.name), ("git", "merge"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The parts
+//! - A [`Client`](client::Client) stands for one server: a child process, a streamable HTTP
+//!   endpoint, an rmcp peer that a framework already holds, a capture file, items in memory.
+//! - A [`Catalog`](catalog::Catalog) is an immutable snapshot of all of them, ordered and
+//!   digested; an [`Aggregator`](catalog::Aggregator) keeps it up to date.
+//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query;
+//!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
+//! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
+//!   request.
+//! - A [`Host`] wires them; a [`Session`] is one conversation; a [`Context`] is one turn, decided:
+//!   it renders, reports why, and routes the model's names back.
+//!
+//! Each part works alone: see the example `layers`. Time, token counters and servers are handed
+//! in; nothing here starts a model, downloads anything, or reads the environment.
+//!
+//! # What it holds to
+//! - Same input, same bytes: whatever the order of servers, answers, keys, threads or features.
+//! - One bad server, page, item or schema costs itself only, and is reported with its reason.
+//! - Nothing is trusted because a server says so: text is bounded, delimited and attributed;
+//!   names never guess; hints authorize nothing.
+//! - Tools are the model's to call, resources the host's to attach, prompts the user's to invoke.
+//!
+//! # What it does not do
+//! It calls no model, keeps no conversation for the host, and runs no server. It does not rewrite
+//! queries or descriptions with a model. Retrieval is lexical.
+//!
+//! # Features
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `rmcp` | yes | clients over the official SDK: `PeerClient`, `StdioClient`, `StreamClient` |
+//! | `tantivy` | yes | the lexical index, `retrieval::Lexical` |
+//! | `tiktoken` | yes | `tokens::Tiktoken` |
+//! | `http` | | `client::HttpClient` |
+//! | `demo` | | in-process servers of an invented workplace |
+//! | `eval` | | benchmark sets and metrics of retrieval |
+//! | `cli` | | the `proem` program |
+//!
+//! Features add types that a host hands to a builder; none changes what already works.
 
 #![forbid(unsafe_code)]
 
@@ -29,3 +100,10 @@ pub use self::{
     session::{Context, Session},
     tokens::TokenBudget,
 };
+
+/// The texts of `docs/`, so that their examples are compiled with the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/architecture.md")]
+#[doc = include_str!("../docs/design.md")]
+mod documentation {}

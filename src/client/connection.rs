@@ -5,12 +5,6 @@ use std::{
     time::Duration,
 };
 
-use rmcp::{
-    ClientServiceExt, RoleClient,
-    model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion},
-    service::{ClientInitializeError, ClientLifecycleMode, RunningService},
-    transport::IntoTransport,
-};
 use serde_json::{Map, Value};
 use tokio::{
     sync::{broadcast, watch},
@@ -18,16 +12,16 @@ use tokio::{
 };
 
 use super::{
-    BoxFuture, Change, ChangeHandler, Limits, ListKind, Page,
+    Change, Limits, ListKind, Page,
     change::channel,
+    link::{Connect, Link, Start},
     peer::Task,
     push::{Watched, can_watch, follow},
-    request::{Requests, cause, server_info},
+    request::Requests,
     secret::Secrets,
-    tap::TapNotes,
 };
 use crate::{
-    error::{ClientError, excerpt},
+    error::ClientError,
     protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
 };
 
@@ -37,46 +31,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A server that lived this long has shown that it works: the count starts anew.
 const HEALTHY_AFTER: Duration = Duration::from_secs(60);
-
-/// What makes a connection, each time that one is needed.
-pub(super) trait Connect: fmt::Debug + Send + Sync + 'static {
-    fn connect<'a>(&'a self, start: &'a Start) -> BoxFuture<'a, Result<Link, ClientError>>;
-}
-
-/// What every connection starts with.
-#[derive(Debug)]
-pub(super) struct Start {
-    /// How long a server may take to say which era it is of.
-    pub(super) probe: Duration,
-    /// The server turned out to be of the `initialize` era before, so it is not probed again.
-    pub(super) legacy: bool,
-    changes: broadcast::Sender<Change>,
-}
-
-/// A connection that stands.
-pub(super) struct Link {
-    service: RunningService<RoleClient, ChangeHandler>,
-    notes: Option<TapNotes>,
-    /// What lives and ends with the connection, such as a process.
-    bearer: Box<dyn Bearer>,
-    born: Instant,
-    follower: Option<Task>,
-}
-
-/// What a connection runs over.
-pub(super) trait Bearer: Send + Sync {
-    /// Why the connection ended, where that can be known.
-    fn obituary(&self) -> BoxFuture<'_, Option<String>>;
-}
-
-/// Nothing to be known.
-pub(super) struct NoBearer;
-
-impl Bearer for NoBearer {
-    fn obituary(&self) -> BoxFuture<'_, Option<String>> {
-        Box::pin(async { None })
-    }
-}
 
 /// A server that is connected on first use, and again when the connection was lost.
 pub(super) struct Connection {
@@ -88,6 +42,7 @@ pub(super) struct Connection {
 struct Inner {
     connector: Box<dyn Connect>,
     timeout: Duration,
+    call_timeout: Duration,
     probe: Duration,
     secrets: Secrets,
     changes: broadcast::Sender<Change>,
@@ -113,107 +68,6 @@ enum Failure {
     Other(String),
 }
 
-impl Start {
-    /// Runs the handshake, of whichever era the server is.
-    ///
-    /// # Errors
-    /// Why there is no connection; the reason is the server's as far as it gave one.
-    pub(super) async fn handshake<T, E, A>(
-        &self,
-        transport: T,
-        notes: Option<TapNotes>,
-        bearer: Box<dyn Bearer>,
-    ) -> Result<Link, ClientError>
-    where
-        T: IntoTransport<RoleClient, E, A>,
-        E: std::error::Error + Send + Sync + 'static,
-    {
-        let identity = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        let mut config = ClientConfig::new(ClientCapabilities::default(), identity);
-        config.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
-        let handler = ChangeHandler::with_sender(config, self.changes.clone());
-        let mode = if self.legacy {
-            ClientLifecycleMode::Initialize
-        } else {
-            ClientLifecycleMode::Auto {
-                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-            }
-        };
-        match handler.serve_with_lifecycle(transport, mode).await {
-            Ok(service) => Ok(Link { service, notes, bearer, born: Instant::now(), follower: None }),
-            Err(error) => {
-                let ended = notes.and_then(|notes| notes.ended());
-                let reason = match bearer.obituary().await.or(ended) {
-                    Some(ended) if is_loss(&error) => ended,
-                    _ => refusal(&error),
-                };
-                Err(ClientError::unreachable(reason))
-            }
-        }
-    }
-}
-
-/// Whether the connection itself was lost, so that its end says more than rmcp's error.
-fn is_loss(error: &ClientInitializeError) -> bool {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => true,
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_loss(fallback),
-        _ => false,
-    }
-}
-
-fn refusal(error: &ClientInitializeError) -> String {
-    match error {
-        _ if error.is_authorization_required() => {
-            "the server asks for authorization: check the headers or the token".into()
-        }
-        ClientInitializeError::JsonRpcError(data) => {
-            format!("the server refused the handshake with error {}: {}", data.code.0, excerpt(&data.message))
-        }
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
-        ClientInitializeError::ConnectionClosed(_) => "the connection was closed during the handshake".into(),
-        ClientInitializeError::TransportError { error, .. } => format!("the handshake failed: {}", cause(error)),
-        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-            "the server speaks no version of the protocol that this client does".into()
-        }
-        other => format!("the handshake failed: {}", excerpt(&other.to_string())),
-    }
-}
-
-impl Link {
-    fn is_lost(&self) -> bool {
-        self.service.is_transport_closed() || self.service.is_closed()
-    }
-
-    fn requests(&self, timeout: Duration) -> Requests {
-        Requests { peer: self.service.peer().clone(), timeout, tapped: self.notes.is_some() }
-    }
-
-    /// What the server said of itself, with the fields that rmcp does not know where they are at hand.
-    fn info(&self) -> Option<ServerInfo> {
-        let mut info = server_info(self.service.peer())?;
-        if let Some(Value::Object(mut greeting)) = self.notes.as_ref().and_then(TapNotes::greeting)
-            && let Some(Value::Object(capabilities)) = greeting.remove("capabilities")
-        {
-            info.capabilities = Some(capabilities);
-        }
-        Some(info)
-    }
-
-    fn is_legacy(&self) -> bool {
-        self.service.peer_info().is_some_and(|info| info.protocol_version.has_initialize())
-    }
-
-    /// Why requests fail on this connection from now on; `None` while it stands.
-    async fn loss(&self) -> Option<String> {
-        let obituary = self.bearer.obituary().await;
-        obituary
-            .or_else(|| self.notes.as_ref()?.ended())
-            .or_else(|| self.is_lost().then(|| "the server closed the connection".to_owned()))
-    }
-}
-
 impl Connection {
     pub(super) fn new(
         connector: impl Connect,
@@ -226,6 +80,7 @@ impl Connection {
         let inner = Inner {
             connector: Box::new(connector),
             timeout: limits.request,
+            call_timeout: limits.call,
             // A server that is silent on the probe must have time left for the handshake.
             probe: probe.min(limits.request / 3),
             secrets,
@@ -249,12 +104,12 @@ impl Connection {
 
     pub(super) async fn list(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).list(kind, cursor).await).await
+        self.finish(&link, self.inner.requests(&link).list(kind, cursor).await).await
     }
 
     pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).read_resource(uri).await).await
+        self.finish(&link, self.inner.requests(&link).read_resource(uri).await).await
     }
 
     pub(super) async fn get_prompt(
@@ -263,7 +118,7 @@ impl Connection {
         arguments: &BTreeMap<String, String>,
     ) -> Result<GetPromptResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).get_prompt(name, arguments).await).await
+        self.finish(&link, self.inner.requests(&link).get_prompt(name, arguments).await).await
     }
 
     pub(super) async fn call_tool(
@@ -272,7 +127,7 @@ impl Connection {
         arguments: Map<String, Value>,
     ) -> Result<CallToolResult, ClientError> {
         let link = self.link().await?;
-        self.finish(&link, link.requests(self.inner.timeout).call_tool(name, arguments).await).await
+        self.finish(&link, self.inner.requests(&link).call_tool(name, arguments).await).await
     }
 
     pub(super) async fn watch(&self, uris: &Watched) -> Result<(), ClientError> {
@@ -335,6 +190,10 @@ impl fmt::Debug for Connection {
 }
 
 impl Inner {
+    fn requests(&self, link: &Link) -> Requests {
+        link.requests(self.timeout, self.call_timeout)
+    }
+
     fn standing(&self) -> Option<Arc<Link>> {
         self.live().as_ref().filter(|link| !link.is_lost()).cloned()
     }
@@ -391,7 +250,7 @@ impl Inner {
 
     fn stands(&self, mut link: Link, restart: bool) -> Arc<Link> {
         let following = follow(
-            link.requests(self.timeout),
+            self.requests(&link),
             link.info().unwrap_or_default(),
             self.changes.clone(),
             self.watched.subscribe(),

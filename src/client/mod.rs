@@ -15,9 +15,11 @@
 //! [`protocol`](crate::protocol), paging within bounds that of [`list_all`], and naming the server
 //! in errors that of the [`catalog`](crate::catalog). An implementation needs only
 //! [`Client::info`] and [`Client::list`]; what it does not offer answers
-//! [`ClientError::Unsupported`](crate::error::ClientError::Unsupported).
+//! [`ClientError::Unsupported`].
 
 mod capture;
+#[cfg(feature = "rmcp")]
+mod carried;
 #[cfg(feature = "rmcp")]
 mod change;
 mod config;
@@ -25,10 +27,14 @@ mod config;
 mod connection;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "rmcp")]
+mod link;
 mod memory;
 mod paging;
 #[cfg(feature = "rmcp")]
 mod peer;
+#[cfg(feature = "rmcp")]
+mod process;
 #[cfg(feature = "rmcp")]
 mod push;
 #[cfg(feature = "rmcp")]

@@ -22,8 +22,11 @@ pub struct Limits {
     pub bytes: usize,
     /// Bytes of one item: 1 MiB. A definition above it would not fit a prompt anyway.
     pub item_bytes: usize,
-    /// Time for one request: 30 seconds.
+    /// Time for one request that is no tool call: 30 seconds.
     pub request: Duration,
+    /// Time for one tool call: 5 minutes. A build, a crawl or a query may well take that long, and a
+    /// write that timed out leaves the host in doubt.
+    pub call: Duration,
     /// Time for one list with all its pages: 2 minutes.
     pub list: Duration,
 }
@@ -36,16 +39,24 @@ impl Default for Limits {
             bytes: 256 << 20,
             item_bytes: 1 << 20,
             request: Duration::from_secs(30),
+            call: Duration::from_secs(300),
             list: Duration::from_secs(120),
         }
     }
 }
 
 impl Limits {
-    /// Sets the time for one request.
+    /// Sets the time for one request that is no tool call.
     #[must_use]
     pub fn with_request(mut self, request: Duration) -> Self {
         self.request = request;
+        self
+    }
+
+    /// Sets the time for one tool call.
+    #[must_use]
+    pub fn with_call(mut self, call: Duration) -> Self {
+        self.call = call;
         self
     }
 

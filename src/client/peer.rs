@@ -2,7 +2,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     sync::OnceLock,
-    time::Duration,
 };
 
 use rmcp::{RoleClient, service::Peer};
@@ -28,7 +27,7 @@ use crate::{
 ///
 /// The connection stays the framework's: it is never closed, restarted or reconfigured here. What
 /// rmcp cannot decode is read item by item, so one bad tool does not lose a page; fields that rmcp
-/// does not know are lost only on pages that it could decode (a connection that Proem owns, such as
+/// does not know are lost only on pages that it could decode (a connection that Proem makes, such as
 /// [`StdioClient`](super::StdioClient), keeps them always).
 ///
 /// On a server of MCP 2026-07-28 it opens its own `subscriptions/listen` when
@@ -43,18 +42,19 @@ pub struct PeerClient {
 }
 
 impl PeerClient {
-    /// A client over `peer`, with [`Limits::default`]'s time for each request.
+    /// A client over `peer`, with [`Limits::default`].
     pub fn new(peer: Peer<RoleClient>) -> Self {
-        let timeout = Limits::default().request;
-        let requests = Requests { peer, timeout, tapped: false };
+        let Limits { request: timeout, call: call_timeout, .. } = Limits::default();
+        let requests = Requests { peer, timeout, call_timeout, tapped: false };
         let watched = watch::channel(Watched::new()).0;
         Self { requests, changes: channel(), heard: false, watched, follower: OnceLock::new() }
     }
 
-    /// Sets the time for each request.
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here.
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.requests.timeout = timeout;
+    pub fn with_limits(mut self, limits: &Limits) -> Self {
+        self.requests.timeout = limits.request;
+        self.requests.call_timeout = limits.call;
         self
     }
 

@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use rmcp::{
     model::SubscriptionFilter,
-    service::{Subscription, SubscriptionEnd},
+    service::{ServiceError, Subscription, SubscriptionEnd},
 };
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
@@ -18,6 +18,8 @@ use crate::protocol::ServerInfo;
 const REOPENINGS: u32 = 5;
 /// The first wait before it is opened again; it doubles each time.
 const REOPEN_AFTER: Duration = Duration::from_secs(1);
+/// The longest wait while a server cannot be reached.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A subscription that lasted this long shows that the server means it: the count starts anew.
 const STEADY_AFTER: Duration = Duration::from_secs(60);
 
@@ -70,7 +72,17 @@ async fn listen(
             }
             continue;
         }
-        let Some(mut subscription) = open(&requests, filter).await else { return };
+        let mut subscription = match open(&requests, filter).await {
+            Ok(subscription) => subscription,
+            Err(Refusal::Final) => return,
+            Err(Refusal::Unreachable) => {
+                old = None;
+                failures = failures.max(1);
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+                continue;
+            }
+        };
         drop(old.take());
         let accepted = subscription.acknowledged().clone();
         if failures > 0 {
@@ -113,17 +125,28 @@ async fn listen(
     }
 }
 
-async fn open(requests: &Requests, filter: SubscriptionFilter) -> Option<Subscription> {
+/// Why there is no subscription.
+enum Refusal {
+    /// The server does not push, or is gone for good.
+    Final,
+    /// An HTTP server that may come back.
+    Unreachable,
+}
+
+async fn open(requests: &Requests, filter: SubscriptionFilter) -> Result<Subscription, Refusal> {
     let reason = match tokio::time::timeout(requests.timeout, requests.peer.listen(filter)).await {
         Ok(Ok(subscription)) if *subscription.acknowledged() != SubscriptionFilter::default() => {
-            return Some(subscription);
+            return Ok(subscription);
         }
         Ok(Ok(_)) => "it accepts none of them".to_owned(),
+        Ok(Err(ServiceError::TransportSend(_))) if !requests.peer.is_transport_closed() => {
+            return Err(Refusal::Unreachable);
+        }
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no acknowledgement".to_owned(),
     };
     tracing::debug!(reason, "the server does not push changes");
-    None
+    Err(Refusal::Final)
 }
 
 /// What the server says it can push.

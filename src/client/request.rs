@@ -11,7 +11,7 @@ use rmcp::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{ListKind, Page};
+use super::{ListKind, Page, carried::carried};
 use crate::{
     error::{ClientError, excerpt},
     protocol::{CallToolResult, GetPromptResult, Read, ReadResourceResult, ServerInfo},
@@ -26,7 +26,9 @@ use crate::{
 pub(super) struct Requests {
     pub(super) peer: Peer<RoleClient>,
     pub(super) timeout: Duration,
-    /// Whether a [`Tap`](super::tap::Tap) sits below, which leaves answers as their text.
+    /// For tool calls.
+    pub(super) call_timeout: Duration,
+    /// Whether a transport of ours sits below, which leaves answers as their text.
     pub(super) tapped: bool,
 }
 
@@ -77,7 +79,8 @@ impl Requests {
     ) -> Result<CallToolResult, ClientError> {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(Request::new(params));
-        self.answer("tools/call", request, CallToolResult::read).await
+        let patient = Self { timeout: self.call_timeout, ..self.clone() };
+        patient.answer("tools/call", request, CallToolResult::read).await
     }
 
     /// Asks a server of the `initialize` era for the updates of a resource.
@@ -141,6 +144,10 @@ impl Requests {
                 let reason = reason.first().and_then(Value::as_str).unwrap_or_default();
                 return Err(ClientError::malformed(reason));
             }
+            ServerResult::ListToolsResult(mut page) if self.tapped => match carried(&mut page) {
+                Some(text) => RawValue::from_string(text),
+                None => serde_json::value::to_raw_value(&page),
+            },
             typed => serde_json::value::to_raw_value(&typed),
         };
         raw.map_err(|error| ClientError::malformed(error.to_string()))

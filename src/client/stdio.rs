@@ -1,23 +1,24 @@
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     ffi::{OsStr, OsString},
     fmt,
     io::ErrorKind,
     path::PathBuf,
     process::Stdio,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::OnceLock,
     time::Duration,
 };
 
 use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, BufReader},
     process::{Child, Command},
-    sync::{broadcast, oneshot, watch},
+    sync::broadcast,
 };
 
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Bearer, Connect, Connection, Link, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, Start},
+    process::Process,
     secret::Secrets,
     stream::PROBE,
     tap::{Tap, TapNotes},
@@ -33,7 +34,8 @@ use crate::error::{ClientError, excerpt};
 /// told as [`Change::Reconnected`].
 ///
 /// Its stderr is read and goes to `tracing` at level debug. Environment values never appear in an
-/// error, in `Debug` or there, even if the server prints them.
+/// error, in `Debug` or there, even if the server prints them. Of the environment of this process
+/// it is given the harmless part, see [`Self::with_inherited_env`].
 ///
 /// ```
 /// use proem::client::StdioClient;
@@ -56,8 +58,40 @@ struct Program {
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
     cwd: Option<PathBuf>,
+    inherits: bool,
     secrets: Secrets,
 }
+
+/// What a child is given of this process's environment: what programs need to find their way, and no key.
+const BASIC_ENV: [&str; 27] = [
+    "APPDATA",
+    "COMSPEC",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOCALAPPDATA",
+    "LOGNAME",
+    "PATH",
+    "PATHEXT",
+    "SHELL",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERNAME",
+    "USERPROFILE",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
 
 impl StdioClient {
     /// A server with this command, looked up in `PATH` unless it is a path.
@@ -77,7 +111,7 @@ impl StdioClient {
         self.set(|client| client.program.args.extend(args.into_iter().map(Into::into)))
     }
 
-    /// Sets an environment variable beside those of this process. Its value is treated as a secret.
+    /// Sets an environment variable. Its value is treated as a secret.
     #[must_use]
     pub fn with_env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         let value = value.into();
@@ -86,13 +120,23 @@ impl StdioClient {
         client.with_secret(&secret)
     }
 
+    /// Gives the server the whole environment of this process.
+    ///
+    /// By default it gets only what programs need to find their way (`PATH`, `HOME`, the locale,
+    /// temporary folders and the like), as with the protocol's TypeScript and Python SDKs: the keys
+    /// that a host holds are no business of every server that it starts.
+    #[must_use]
+    pub fn with_inherited_env(self) -> Self {
+        self.set(|client| client.program.inherits = true)
+    }
+
     /// Sets the working directory; that of this process is the default.
     #[must_use]
     pub fn with_cwd(self, cwd: impl Into<PathBuf>) -> Self {
         self.set(|client| client.program.cwd = Some(cwd.into()))
     }
 
-    /// Sets the limits; [`Limits::request`] is what counts here. A start may take twice that, and
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here. A start may take twice that, and
     /// goes on when a request that waits for it has timed out.
     #[must_use]
     pub fn with_limits(self, limits: &Limits) -> Self {
@@ -171,6 +215,10 @@ impl Program {
 
     fn spawn(&self) -> Result<Child, ClientError> {
         let mut command = Command::new(&self.command);
+        if !self.inherits {
+            command.env_clear();
+            command.envs(BASIC_ENV.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        }
         command.args(&self.args).envs(&self.env).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &self.cwd {
@@ -199,108 +247,5 @@ impl Program {
             }
             (_, None) => format!("cannot start `{command}`: {error}"),
         }
-    }
-}
-
-/// A running child. Dropped, it ends: by the end of its input if it listens to that, else killed.
-struct Process {
-    exit: watch::Receiver<Option<String>>,
-    stderr: Arc<Mutex<Tail>>,
-    /// Dropped with the process's owner.
-    _stop: oneshot::Sender<()>,
-}
-
-impl Process {
-    /// How long a child may take to end after the end of its input: 1 s.
-    const GRACE: Duration = Duration::from_secs(1);
-    /// How long an end that a broken pipe announces is waited for, to tell its status: 500 ms.
-    const OBITUARY: Duration = Duration::from_millis(500);
-
-    fn watch(mut child: Child, stderr: impl AsyncRead + Send + Unpin + 'static, secrets: Secrets) -> Self {
-        let tail = Arc::new(Mutex::new(Tail::default()));
-        let reading = tokio::spawn(Tail::read(Arc::clone(&tail), stderr, secrets));
-        let (ended, exit) = watch::channel(None);
-        let (stop, mut stopped) = oneshot::channel();
-        tokio::spawn(async move {
-            let status = tokio::select! {
-                status = child.wait() => status,
-                _ = &mut stopped => {
-                    if tokio::time::timeout(Self::GRACE, child.wait()).await.is_err() {
-                        let _ = child.kill().await;
-                    }
-                    return;
-                }
-            };
-            // What it said last is read to its end, unless a child of its own keeps the pipe open.
-            let _ = tokio::time::timeout(Self::OBITUARY / 2, reading).await;
-            let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            let _ = ended.send(Some(status));
-        });
-        Self { exit, stderr: tail, _stop: stop }
-    }
-}
-
-impl Bearer for Process {
-    fn obituary(&self) -> BoxFuture<'_, Option<String>> {
-        Box::pin(async {
-            let mut exit = self.exit.clone();
-            let status =
-                tokio::time::timeout(Self::OBITUARY, exit.wait_for(Option::is_some)).await.ok()?.ok()?.clone()?;
-            let last = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
-            Some(if last.is_empty() {
-                format!("its process ended ({status}) and said nothing on stderr")
-            } else {
-                format!("its process ended ({status}); last on stderr: {last}")
-            })
-        })
-    }
-}
-
-/// The last lines of a child's stderr.
-#[derive(Debug, Default)]
-struct Tail(VecDeque<String>);
-
-impl Tail {
-    /// Lines that are kept: 10, of at most 200 characters each.
-    const LINES: usize = 10;
-
-    async fn read(tail: Arc<Mutex<Self>>, stderr: impl AsyncRead + Unpin, secrets: Secrets) {
-        let mut stderr = BufReader::new(stderr);
-        let mut line = Vec::new();
-        loop {
-            // At most a buffer's worth at a time, so a line without end costs no memory.
-            let Ok(available) = stderr.fill_buf().await else { return };
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
-            let room = Self::MAX_LINE.saturating_sub(line.len());
-            line.extend_from_slice(piece.get(..room).unwrap_or(piece));
-            let (consumed, over) = (piece.len() + usize::from(end.is_some()), available.is_empty());
-            stderr.consume(consumed);
-            if end.is_some() || over {
-                let text = secrets.redact(String::from_utf8_lossy(&line).trim_end());
-                line.clear();
-                if !text.is_empty() {
-                    tracing::debug!(line = %text, "stderr of a server");
-                    tail.lock().unwrap_or_else(PoisonError::into_inner).push(excerpt(&text));
-                }
-            }
-            if over {
-                return;
-            }
-        }
-    }
-
-    /// Bytes of one line that are looked at: 64 KiB.
-    const MAX_LINE: usize = 64 << 10;
-
-    fn push(&mut self, line: String) {
-        if self.0.len() == Self::LINES {
-            self.0.pop_front();
-        }
-        self.0.push_back(line);
-    }
-
-    fn text(&self) -> String {
-        self.0.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
     }
 }

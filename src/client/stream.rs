@@ -11,7 +11,8 @@ use tokio::{
 
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connect, Connection, Link, NoBearer, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, NoBearer, Start},
     secret::Secrets,
     tap::{Tap, TapNotes},
 };
@@ -54,7 +55,7 @@ impl StreamClient {
         Self::with_limits(read, write, &Limits::default())
     }
 
-    /// A client with limits of its own; [`Limits::request`] is what counts here.
+    /// A client with limits of its own; [`Limits::request`] and [`Limits::call`] are what counts here.
     pub fn with_limits<R, W>(read: R, write: W, limits: &Limits) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,

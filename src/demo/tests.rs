@@ -252,3 +252,98 @@ fn outside_a_runtime_the_connection_is_closed() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(stream.read(&mut [0; 8])).unwrap(), 0);
 }
+
+/// Required properties with plain values: the first of an enumeration, a small number within its bounds.
+fn example(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    match schema["type"].as_str() {
+        Some("string") => "example".into(),
+        Some("integer" | "number") => {
+            let bound = |name: &str, none| schema[name].as_u64().unwrap_or(none);
+            7.clamp(bound("minimum", 0), bound("maximum", u64::MAX)).into()
+        }
+        Some("boolean") => true.into(),
+        Some("array") => json!([example(&schema["items"])]),
+        _ => {
+            let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            required.map(|name| (name.to_owned(), example(&schema["properties"][name]))).collect()
+        }
+    }
+}
+
+#[test]
+fn every_case_of_every_tool_answers_in_the_form_that_it_promises() {
+    for asset in assets() {
+        for tool in asset.tools.iter().chain(&asset.later_tools) {
+            let name = &tool.definition.name;
+            for case in &tool.answer {
+                let mut given = arguments(example(&Value::Object((*tool.definition.input_schema).clone())));
+                given.extend(case.when.clone());
+                given.retain(|_, value| !value.is_null());
+                let (result, _) = super::answer::answer(tool, &given);
+                let text = serde_json::to_string(&result.content).unwrap();
+                assert!(text.len() > 30, "{name}: {text}");
+                assert_eq!(result.is_error.unwrap_or(false), case.error, "{name}: {text}");
+                let Some(promised) = tool.definition.output_schema.as_ref().filter(|_| !case.error) else { continue };
+                let data = result.structured_content.unwrap();
+                for key in promised["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                    let fits = match promised["properties"][key]["type"].as_str().unwrap() {
+                        "string" => data[key].is_string(),
+                        "integer" => data[key].is_u64(),
+                        "number" => data[key].is_number(),
+                        "boolean" => data[key].is_boolean(),
+                        "array" => data[key].is_array(),
+                        other => panic!("{name}: {other}"),
+                    };
+                    assert!(fits, "{name}: {key} of {data}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn eras_keep_to_their_handshake() {
+    for (server, asset) in servers().into_iter().zip(assets()) {
+        let id = server.id();
+        let early = EarlyClient(mpsc::unbounded_channel().0);
+        let initialized = early.serve_with_lifecycle(server.clone().serve(), ClientLifecycleMode::Initialize).await;
+        assert_eq!(initialized.is_ok(), asset.era != Era::Modern, "{id}");
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        let mode = ClientLifecycleMode::Discover { preferred_versions };
+        let discovered = ().serve_with_lifecycle(server.serve(), mode).await;
+        assert_eq!(discovered.is_ok(), asset.era != Era::Legacy, "{id}");
+    }
+}
+
+#[test]
+fn the_workplace_holds_the_cases_that_hosts_get_wrong() {
+    let assets = assets();
+    let named = |name: &str| {
+        let tools = assets.iter().flat_map(|asset| &asset.tools);
+        tools.filter(|tool| tool.definition.name == name).count()
+    };
+    assert_eq!((named("search"), named("list_projects"), named("create_issue")), (3, 2, 2));
+
+    let tools: Vec<_> = assets.iter().flat_map(|asset| &asset.tools).collect();
+    assert!(tools.iter().any(|tool| tool.definition.name.len() > 63));
+    assert!(tools.iter().any(|tool| !tool.definition.name.is_ascii()));
+    assert!(tools.iter().any(|tool| tool.definition.annotations.is_none()));
+
+    let resources: Vec<_> = assets.iter().flat_map(|asset| &asset.resources).collect();
+    let priority = |wanted| {
+        move |r: &&&super::asset::ResourceAsset| {
+            r.definition.annotations.as_ref().and_then(|annotations| annotations.priority) == wanted
+        }
+    };
+    for wanted in [None, Some(0.0), Some(1.0)] {
+        assert!(resources.iter().filter(priority(wanted)).count() >= 2, "{wanted:?}");
+    }
+    assert!(resources.iter().any(|resource| resource.contents.len() == 2));
+    assert!(resources.iter().any(|resource| resource.contents.iter().any(|contents| contents.get("blob").is_some())));
+    assert!(resources.iter().any(|resource| resource.definition.size.is_some_and(|size| size >= 30_000)));
+    assert!(resources.iter().any(|resource| resource.definition.size.is_none()));
+    assert!(assets.iter().filter(|asset| asset.pages.contains_key("tools")).count() >= 2);
+}

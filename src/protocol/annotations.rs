@@ -45,6 +45,32 @@ pub struct Annotations {
 }
 
 impl Annotations {
+    /// No hints.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets for whom.
+    #[must_use]
+    pub fn with_audience(mut self, audience: impl IntoIterator<Item = Role>) -> Self {
+        self.audience = Some(audience.into_iter().collect());
+        self
+    }
+
+    /// Sets how much it matters; a value outside 0 to 1 is ignored.
+    #[must_use]
+    pub fn with_priority(mut self, priority: f64) -> Self {
+        self.priority = (0.0..=1.0).contains(&priority).then_some(priority).or(self.priority);
+        self
+    }
+
+    /// Sets when it was last changed, in ISO 8601.
+    #[must_use]
+    pub fn with_last_modified(mut self, time: impl Into<String>) -> Self {
+        self.last_modified = Some(time.into());
+        self
+    }
+
     /// Whether the model may see it: true unless an audience is named without `assistant`.
     pub fn for_model(&self) -> bool {
         self.audience.as_ref().is_none_or(|roles| roles.contains(&Role::Assistant))

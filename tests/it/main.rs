@@ -9,3 +9,5 @@ mod outside;
 #[cfg(feature = "cli")]
 mod real_servers;
 mod render;
+#[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
+mod demo;

@@ -1,4 +1,7 @@
-use std::path::PathBuf;
+use std::{
+    io::{self, Read},
+    path::PathBuf,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
@@ -85,7 +88,8 @@ impl FilterArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// What is asked for, in the user's words
+    /// What is asked for, in the user's words; `-` reads it from stdin
+    #[arg(value_parser = query)]
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
@@ -127,6 +131,18 @@ impl PlanArgs {
     }
 }
 
+/// More than any request, and no more than a turn can use.
+const MAX_QUERY_BYTES: u64 = 1 << 20;
+
+fn query(text: &str) -> Result<String, String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut read = String::new();
+    let bytes = io::stdin().lock().take(MAX_QUERY_BYTES).read_to_string(&mut read);
+    bytes.map(|_| read).map_err(|error| format!("stdin: {error}"))
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ProviderArg {
     /// Anthropic Messages
@@ -158,7 +174,8 @@ pub(crate) struct CatalogArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct SearchArgs {
-    /// What is asked for
+    /// What is asked for; `-` reads it from stdin
+    #[arg(value_parser = query)]
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,

@@ -28,10 +28,13 @@ pub struct StdioConfig {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Environment variables beside those of this process.
+    /// Environment variables beside the basic ones.
     pub env: BTreeMap<String, String>,
     /// The working directory; `None` for that of this process.
     pub cwd: Option<PathBuf>,
+    /// Whether the server is given the whole environment of this process, and not only what
+    /// programs need to find their way. No file says so: it is for the host to set. Default: false.
+    pub inherit_env: bool,
     /// Values of the environment that were expanded into the other fields: never to be shown.
     pub secrets: Vec<String>,
 }
@@ -98,7 +101,14 @@ impl ServerConfig {
             None | Some(Value::Null) => None,
             Some(_) => Some(PathBuf::from(fields.string("cwd")?)),
         };
-        Ok(Self::Stdio(StdioConfig { command, args, env, cwd, secrets: fields.expander.into_secrets() }))
+        Ok(Self::Stdio(StdioConfig {
+            command,
+            args,
+            env,
+            cwd,
+            inherit_env: false,
+            secrets: fields.expander.into_secrets(),
+        }))
     }
 }
 
@@ -118,6 +128,9 @@ impl StdioConfig {
         }
         if let Some(cwd) = &self.cwd {
             client = client.with_cwd(cwd);
+        }
+        if self.inherit_env {
+            client = client.with_inherited_env();
         }
         Ok(Arc::new(client))
     }

@@ -106,3 +106,45 @@ async fn an_unanswered_probe_is_answered_for_the_server() {
     ask(&mut tap, 1, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
     assert_eq!(error(tap.next().await), "no answer to server/discover in time");
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_bad(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..8)) {
+            let bytes = lines.join(&b'\n');
+            run(async {
+                let mut tap = tap(bytes).with_max_line(24);
+                while tap.next().await.is_some() {}
+            });
+        }
+
+        #[test]
+        fn an_answer_survives_any_garbage_before_it(garbage in "[^\\n]{0,60}") {
+            let parses = serde_json::from_str::<Value>(garbage.trim()).is_ok();
+            prop_assume!(!parses);
+            let message = run(async { tap(format!("{garbage}\n{{\"id\":1,\"result\":{{}}}}\n")).next().await });
+            // Garbage that has the look of the answer (`{"id":1`) may fail it, but never hide it.
+            let answered = matches!(message, Some(JsonRpcMessage::Response(_)));
+            prop_assert!(answered);
+        }
+
+        #[test]
+        fn the_id_is_found_wherever_it_stands(id in any::<u32>(), text in any::<String>(), first in any::<bool>()) {
+            let result = serde_json::json!({"id": 0, "text": text}).to_string();
+            let message = if first {
+                format!("{{\"id\":{id},\"result\":{result}}}")
+            } else {
+                format!("{{\"result\" : {result} , \"id\" : {id} }}")
+            };
+            prop_assert_eq!(TopId::of(message.as_bytes()), Some(RequestId::Number(id.into())));
+        }
+    }
+}

@@ -55,7 +55,7 @@ pub(super) fn client_with(
     StreamClient::with_limits(read, write, limits)
 }
 
-async fn run(era: Era, script: Arc<Script>, far: DuplexStream) {
+pub(super) async fn run(era: Era, script: Arc<Script>, far: DuplexStream) {
     let (read, mut write) = split(far);
     let mut lines = BufReader::new(read).lines();
     while let Ok(Some(line)) = lines.next_line().await {

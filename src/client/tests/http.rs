@@ -63,8 +63,18 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
         }),
         ("tools/list", _) => json!({
             "resultType": "complete", "ttlMs": 7000, "cacheScope": "public",
-            "tools": [{"name": "good", "inputSchema": {"type": "object"}}, {"name": "bad"}],
+            "tools": [
+                {"name": "good", "inputSchema": {"type": "object"}, "future": {"kept": 1.5}},
+                {"name": "bad"},
+                {"name": "rejected", "inputSchema": {"type": "object", "properties": {"a": {"type": "object", "x-mcp-header": "A"}}}},
+            ],
         }),
+        ("prompts/list", _) => {
+            let message = json!({"jsonrpc": "2.0", "id": id, "result": {"prompts": [{"name": "p", "future": 1}, 7]}});
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            stream.write_all(format!("{head}data: {message}\n\n").as_bytes()).await.unwrap();
+            return;
+        }
         ("subscriptions/listen", Era::Modern) => {
             let event = |method: &str, mut params: Value| {
                 params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": id});
@@ -103,9 +113,19 @@ async fn a_page_over_http_in_both_eras() {
         let version = if era == Era::Modern { "2026-07-28" } else { "2025-11-25" };
         assert_eq!(client.info().await.unwrap().protocol_version.as_deref(), Some(version));
         let page = client.list(ListKind::Tools, None).await.unwrap();
-        assert_eq!(page.items.len(), 2);
+        // The protocol has tools with an invalid header dropped, since 2026-07-28.
+        assert_eq!(page.items.len(), if era == Era::Modern { 2 } else { 3 });
+        assert!(page.items[0].get().contains(r#""future":{"kept":1.5}"#), "{:?}", page.items[0]);
+        assert_eq!(page.items[1].get(), r#"{"name":"bad"}"#);
+        for _ in 0..2 {
+            let streamed = client.list(ListKind::Prompts, None).await.unwrap();
+            assert_eq!(streamed.items[0].get(), r#"{"future":1,"name":"p"}"#);
+            assert_eq!(streamed.items[1].get(), "7");
+        }
         assert_eq!(page.ttl, Some(Duration::from_secs(7)));
         let seen = seen.lock().unwrap();
+        let times = seen.iter().filter(|(method, _)| method == "prompts/list").count();
+        assert_eq!(times, 3, "a server that streams is asked twice, but only once");
         let (_, headers) = seen.iter().find(|(method, _)| method == "tools/list").unwrap();
         assert_eq!(headers["x-key"], "key-7654321");
         assert_eq!(headers["mcp-protocol-version"], version);
@@ -152,6 +172,8 @@ async fn settings_that_http_forbids_are_named() {
     assert_eq!(error, "not reachable: header `a b` has a name that HTTP forbids");
     let error = HttpClient::new("http://h").with_header("a", "hunter2-\nhunter2").info().await.unwrap_err().to_string();
     assert_eq!(error, "not reachable: header `a` has a value that HTTP forbids");
+    let error = HttpClient::new("http://h").with_header("Accept", "a").info().await.unwrap_err().to_string();
+    assert_eq!(error, "not reachable: header `Accept` is set by the protocol itself");
     let error = HttpClient::new("ftp://h").info().await.unwrap_err().to_string();
     assert_eq!(error, "not reachable: its URL does not begin with http:// or https://");
 }

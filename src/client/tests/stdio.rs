@@ -83,6 +83,17 @@ async fn secrets_are_seen_nowhere() {
 }
 
 #[tokio::test]
+async fn a_server_sees_only_what_it_needs_unless_told_otherwise() {
+    // Set by cargo for every test, and in no list of basic variables.
+    let script = "echo path=${PATH:+yes} cargo=${CARGO_MANIFEST_DIR:+yes} >&2; exit 1";
+    let client = || StdioClient::new("sh").with_args(["-c", script]);
+    let error = client().info().await.unwrap_err().to_string();
+    assert!(error.ends_with("path=yes cargo="), "{error}");
+    let error = client().with_inherited_env().info().await.unwrap_err().to_string();
+    assert!(error.ends_with("path=yes cargo=yes"), "{error}");
+}
+
+#[tokio::test]
 async fn a_command_that_does_not_exist_is_named() {
     let client = StdioClient::new("proem-no-such-command");
     let error = client.info().await.unwrap_err();
@@ -106,6 +117,18 @@ async fn a_process_that_ends_at_once_says_why() {
     assert_eq!(error, "not reachable: its process ended (exit status: 2); last on stderr: no config");
     let error = StdioClient::new("sh").with_args(["-c", "exit 0"]).info().await.unwrap_err().to_string();
     assert_eq!(error, "not reachable: its process ended (exit status: 0) and said nothing on stderr");
+}
+
+#[tokio::test]
+async fn requests_at_once_share_one_start_and_its_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let client = StdioClient::new("sh").with_args(["-c", "echo x >> starts; exit 1"]).with_cwd(folder.path());
+    let [a, b, c, d] = ListKind::ALL.map(|kind| client.list(kind, None));
+    let (a, b, c, d) = tokio::join!(a, b, c, d);
+    for failed in [a, b, c, d] {
+        assert!(failed.unwrap_err().to_string().contains("exit status: 1"));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("starts")).unwrap(), "x\n");
 }
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,9 @@
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -261,6 +264,40 @@ async fn watched_resources_are_asked_for_in_both_eras() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_ends_is_opened_again_but_not_for_ever() {
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&opened);
+    let client = client(Era::Modern, move |method, message| match method {
+        "subscriptions/listen" => {
+            count.fetch_add(1, Ordering::Relaxed);
+            let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+            let method = "notifications/subscriptions/acknowledged";
+            let accepted = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            let end = ok(message, json!({"resultType": "complete", "_meta": meta}).to_string());
+            [format!("{accepted}\n").into_bytes(), end].concat()
+        }
+        _ => Vec::new(),
+    });
+    let mut changes = client.changes().unwrap();
+    client.info().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(opened.load(Ordering::Relaxed), 6);
+    // What may have been missed in between is to be read again.
+    assert_eq!(changes.try_recv().unwrap(), Change::List(ListKind::Tools));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_call_has_more_time_than_a_list() {
+    let client = client(Era::Legacy, |_, _| Vec::new());
+    client.info().await.unwrap();
+    let listed = client.list(ListKind::Tools, None).await.unwrap_err();
+    assert!(matches!(listed, ClientError::Timeout { after } if after == Limits::default().request));
+    let called = client.call_tool("t", Map::new()).await.unwrap_err();
+    assert!(matches!(called, ClientError::Timeout { after } if after == Limits::default().call));
+}
+
 #[tokio::test]
 async fn a_server_that_refuses_to_push_is_as_good_as_any() {
     let client = client(Era::Modern, |method, message| match method {
@@ -305,6 +342,19 @@ async fn a_server_silent_on_the_probe_is_of_the_initialize_era() {
     let started = tokio::time::Instant::now();
     assert_eq!(client.info().await.unwrap().protocol_version.as_deref(), Some("2025-06-18"));
     assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_start_goes_on_when_a_request_gave_up() {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        super::fake::run(Era::Legacy, Arc::new(|_: &str, _: &Value| Vec::new()), far).await;
+    });
+    let (read, write) = tokio::io::split(near);
+    let client = StreamClient::new(read, write);
+    assert!(client.info().await.unwrap_err().is_timeout());
+    assert!(client.info().await.is_ok());
 }
 
 #[tokio::test]

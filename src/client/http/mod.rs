@@ -1,11 +1,16 @@
+mod whole;
+
 use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
 use rmcp::transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig};
 use tokio::sync::broadcast;
 
+use self::whole::Whole;
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connect, Connection, Link, NoBearer, Start, client_over_connection},
+    connection::{Connection, client_over_connection},
+    link::{Connect, Link, NoBearer, Start},
+    request::cause,
     secret::Secrets,
     stream::PROBE,
 };
@@ -18,9 +23,8 @@ use crate::error::ClientError;
 /// [`StdioClient`](super::StdioClient). A session that expired is renewed.
 ///
 /// Header values, and what follows the host in the URL, are treated as secrets: neither appears in
-/// `Debug`, an error or a log. rmcp decodes the answers, since it must look into them for headers
-/// that the tools ask for: a page that it cannot decode is kept item by item, but on one that it
-/// can, fields that it does not know are lost.
+/// `Debug`, an error or a log. Tools whose `x-mcp-header` is invalid are left out, as the protocol
+/// demands; the headers that the others ask for are sent with their calls.
 ///
 /// ```
 /// use proem::client::HttpClient;
@@ -45,6 +49,8 @@ struct Endpoint {
 
 /// The largest answer, and the largest event of a stream, that is read: 64 MiB, as over stdio.
 const MAX_ANSWER: usize = super::tap::MAX_LINE;
+
+const RESERVED: [&str; 4] = ["accept", "content-type", "last-event-id", "mcp-session-id"];
 
 impl HttpClient {
     /// A server at this URL.
@@ -82,7 +88,7 @@ impl HttpClient {
         self
     }
 
-    /// Sets the limits; [`Limits::request`] is what counts here.
+    /// Sets the limits; [`Limits::request`] and [`Limits::call`] are what counts here.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Self {
         self.limits = *limits;
@@ -141,6 +147,9 @@ impl Endpoint {
         }
         let mut headers = std::collections::HashMap::new();
         for (name, value) in &self.headers {
+            if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+                return Err(ClientError::unreachable(format!("header `{name}` is set by the protocol itself")));
+            }
             let wrong =
                 |what: &str| ClientError::unreachable(format!("header `{name}` has a {what} that HTTP forbids"));
             headers.insert(name.parse().map_err(|_| wrong("name"))?, value.parse().map_err(|_| wrong("value"))?);
@@ -155,7 +164,9 @@ impl Endpoint {
 impl Connect for Endpoint {
     fn connect<'a>(&'a self, start: &'a Start) -> BoxFuture<'a, Result<Link, ClientError>> {
         Box::pin(async move {
-            let transport = StreamableHttpClientTransport::from_config(self.config()?);
+            let http = Whole::new()
+                .map_err(|error| ClientError::unreachable(format!("HTTP cannot be used: {}", cause(&error))))?;
+            let transport = StreamableHttpClientTransport::with_client(http, self.config()?);
             start.handshake(transport, None, Box::new(NoBearer)).await.map_err(|error| match error {
                 ClientError::Unreachable { reason, .. } => {
                     ClientError::unreachable(format!("{}: {reason}", self.origin()))

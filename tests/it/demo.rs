@@ -1,0 +1,111 @@
+//! The demo workplace through the whole host: real protocol, both eras, in process.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use proem::{
+    Host, TokenBudget,
+    client::StreamClient,
+    demo,
+    id::{ResourceId, ServerId},
+    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
+    resources::ResourceExclusion,
+    retrieval::{Filter, Query},
+};
+use serde_json::Map;
+
+/// A host over all demo servers, added in the order that `order` gives them.
+fn host(order: impl Fn(&mut Vec<demo::DemoServer>)) -> Host {
+    let mut servers = demo::servers();
+    order(&mut servers);
+    let mut builder = Host::builder();
+    for server in servers {
+        let name = server.id().to_string();
+        let (read, write) = tokio::io::split(server.serve());
+        builder = builder.server(name, StreamClient::new(read, write));
+    }
+    builder.build().unwrap()
+}
+
+#[tokio::test]
+async fn every_server_of_either_era_lists_all_its_pages() {
+    let catalog = host(|_| {}).refresh().await;
+    let failures: Vec<_> = catalog.failures().map(|(_, error)| error.to_string()).collect();
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(
+        (catalog.servers().len(), catalog.tools().len(), catalog.resources().len(), catalog.prompts().len()),
+        (32, 146, 32, 11),
+    );
+    assert_eq!(catalog.templates().len(), 4);
+    let versions: BTreeSet<_> = catalog.servers().iter().filter_map(|s| s.info.protocol_version.as_deref()).collect();
+    assert_eq!(versions, BTreeSet::from(["2025-11-25", "2026-07-28"]));
+    // Three servers have a tool of the same name: each is known by its server too.
+    for name in ["chat_search", "code-host_search", "files_search"] {
+        assert!(catalog.exposed(name).is_some(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn requests_do_not_depend_on_the_order_of_servers() {
+    let providers: [&dyn Provider; 3] = [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new()];
+    let mut requests = BTreeSet::new();
+    for rotation in [0, 7, 20] {
+        let host = host(|servers| servers.rotate_left(rotation));
+        host.refresh().await;
+        let mut session = host.session_at("2026-11-30T00:00:00Z".parse().unwrap());
+        let turn = session.turn("give the customer of ticket T-4812 the money back").resources(TokenBudget::new(2_000));
+        let context = turn.build().await.unwrap();
+        requests.insert(providers.map(|provider| context.render(provider).into_string()));
+    }
+    assert_eq!(requests.len(), 1);
+}
+
+#[tokio::test]
+async fn annotations_decide_what_is_attached() {
+    let host = host(|_| {});
+    host.refresh().await;
+    let mut session = host.session_at("2026-11-30T00:00:00Z".parse().unwrap());
+    let context = session.turn("refund").resources(TokenBudget::new(600)).build().await.unwrap();
+    let attached = context.attached();
+    assert!(attached.tokens <= 600);
+    let id = |server: &str, uri: &str| ResourceId::new(ServerId::new(server).unwrap(), uri);
+    let texts: Vec<_> = attached.texts.iter().map(|text| &text.id).collect();
+    assert!(texts.contains(&&id("sprint-board", "config://team-settings")), "required: {texts:?}");
+    let excluded = |id: &ResourceId| attached.excluded.iter().find(|e| e.id == *id).map(|e| e.reason.clone());
+    // Priority 1, but for people.
+    assert_eq!(excluded(&id("people", "people://onboarding/first-day")), Some(ResourceExclusion::Audience));
+    let place = |uri: &str| texts.iter().position(|id| &*id.uri == uri);
+    let (fresh, stale) = (place("support://policies/refunds/2026-09"), place("support://policies/refunds/2024-05"));
+    assert!(fresh.is_some() && stale.is_none_or(|stale| fresh < Some(stale)), "{texts:?}");
+}
+
+#[tokio::test]
+async fn a_burst_of_changes_is_one_refresh() {
+    let host = host(|_| {});
+    let before = host.refresh().await;
+    let flags = ServerId::new("feature-flags").unwrap();
+    host.client(&flags).unwrap().call_tool("enable_beta_tools", Map::new()).await.unwrap();
+    let (after, changes) = tokio::time::timeout(Duration::from_secs(20), host.changed()).await.unwrap();
+    assert!(changes.lists.iter().all(|(server, _)| *server == flags));
+    let added: Vec<_> = after.diff(&before).added.iter().map(ToString::to_string).collect();
+    assert_eq!(added, ["tool feature-flags/beta.rollout_plan", "tool feature-flags/beta.stale_report"]);
+}
+
+#[tokio::test]
+async fn questions_find_their_tools() {
+    let host = host(|_| {});
+    let catalog = host.refresh().await;
+    let index = host.composer().index(&catalog).await.unwrap();
+    let mut within = [0; 3];
+    for question in demo::QUESTIONS {
+        let ranking = index.search(&Query::new(question.text), &Filter::new(), 10).unwrap();
+        let expected = |hit: &proem::retrieval::Hit| {
+            hit.tool.server == question.server && &*hit.tool.name == question.tool
+        };
+        if let Some(place) = ranking.hits.iter().position(expected) {
+            for (count, depth) in within.iter_mut().zip([1, 5, 10]) {
+                *count += usize::from(place < depth);
+            }
+        }
+    }
+    println!("first, in 5, in 10 of {}: {within:?}", demo::QUESTIONS.len());
+}
