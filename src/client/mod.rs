@@ -11,6 +11,18 @@
 //!
 //! [`Config`] reads the `mcpServers` files that hosts share, and makes clients of them.
 //!
+//! ```
+//! use proem::client::{Client, Limits, ListKind, MemoryClient, list_all};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let git = MemoryClient::new().with_tool("merge", "Merge a branch").with_tool("rebase", "Rebase a branch");
+//! let tools = list_all(&git, ListKind::Tools, &Limits::default()).await?;
+//! assert_eq!(tools.items().count(), 2);
+//! assert!(git.info().await?.offers("tools"));
+//! # Ok::<(), proem::error::ClientError>(())
+//! # }).unwrap();
+//! ```
+//!
 //! A client speaks raw pages and answers; reading them leniently is the work of
 //! [`protocol`](crate::protocol), paging within bounds that of [`list_all`], and naming the server
 //! in errors that of the [`catalog`](crate::catalog). An implementation needs only

@@ -163,7 +163,17 @@ mod tests {
         );
         let shown: Vec<_> =
             Field::ALL.iter().map(|f| format!("{f}: {}", document.text(*f).replace('\n', " | "))).collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        name: merge
+        title: Merge | Merge it
+        description: Joins histories
+        parameters: branch | options | paths | squash
+        parameter_details: What to join | With stars | The other branch | One commit | src
+        server: git
+        instructions: Ask before a push. | Git
+        hints: bring main in
+        other: conflicts | version control
+        ");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct LexicalOptions {
 
 impl LexicalOptions {
     /// Sets the language whose words are reduced to stems; `None` leaves words as they are.
-    /// Default English: nearly all tools are described in it, and stemming gains about a point.
+    /// Default English: nearly all tools are described in it, and stemming gains one to two points of NDCG@10.
     #[must_use]
     pub fn with_language(mut self, language: Option<Language>) -> Self {
         self.analyzer = Analyzer::new(language);
@@ -324,4 +324,54 @@ const GROWTH: usize = 10;
 
 fn live(part: &Part) -> usize {
     part.slots.iter().filter(|slot| **slot != Part::GONE).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Tool;
+
+    fn catalog(count: usize, changed: usize) -> Catalog {
+        let server = ServerId::new("s").unwrap();
+        let tool = |i| Tool::new(format!("tool{i}"), if i < changed { "changed" } else { "as it was" });
+        (0..count).fold(Catalog::builder(), |builder, i| builder.tool(server.clone(), tool(i))).build()
+    }
+
+    fn sizes(index: &LexicalIndex) -> Vec<usize> {
+        index.parts.iter().map(live).collect()
+    }
+
+    #[test]
+    fn only_what_changed_is_indexed_again() {
+        let options = LexicalOptions::default();
+        let first = LexicalIndex::build(&catalog(300, 0), &options, None).unwrap();
+        let second = LexicalIndex::build(&catalog(300, 3), &options, Some(&first)).unwrap();
+        assert_eq!(sizes(&second), [297, 3]);
+        assert!(Arc::ptr_eq(&first.parts[0].segment, &second.parts[0].segment));
+        // The first is as it was.
+        assert_eq!(sizes(&first), [300]);
+        // Parts that are no longer small against the one before are joined.
+        let third = LexicalIndex::build(&catalog(300, 40), &options, Some(&second)).unwrap();
+        assert_eq!(sizes(&third), [300]);
+        // Other weights make other postings.
+        let other = options.with_weights(FieldWeights::default().with(Field::Name, 1.0));
+        let fourth = LexicalIndex::build(&catalog(300, 3), &other, Some(&second)).unwrap();
+        assert_eq!(sizes(&fourth), [300]);
+    }
+
+    #[test]
+    fn the_query_is_a_tantivy_query() {
+        let index = LexicalIndex::build(&catalog(5, 2), &LexicalOptions::default(), None).unwrap();
+        let scored = index.score("changed tool0", None).unwrap();
+        let reader = scored.weight.parts[0].reader();
+        let mut scorer = scored.weight.scorer(reader, 1.0).unwrap();
+        assert_eq!((scorer.doc(), scorer.size_hint()), (0, 5));
+        let explanation = scored.weight.explain(reader, 0).unwrap();
+        assert_eq!(explanation.value(), scorer.score());
+        assert_eq!(scorer.seek(3), 3);
+        assert_eq!(scorer.seek(tantivy::TERMINATED), tantivy::TERMINATED);
+        assert_eq!(scorer.advance(), tantivy::TERMINATED);
+        assert_eq!(scored.score_of(0), explanation.value());
+        assert_eq!(scored.top(2).unwrap().iter().map(|(position, _)| *position).collect::<Vec<_>>(), [0, 1]);
+    }
 }

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use tantivy::{
     DocId, Index, InvertedIndexReader, SegmentReader, TantivyDocument,
     directory::RamDirectory,
-    postings::TermInfo,
     schema::{FAST, Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
     tokenizer::{PreTokenizedString, Token},
 };
@@ -66,14 +65,6 @@ impl Segment {
         }
         let index = writer.finalize().map_err(failed("cannot finish a segment"))?;
         Self::open(&index, &fields, count)
-    }
-
-    /// Where the documents are that hold `term` in `field`.
-    pub(super) fn term(&self, field: Field, term: &str) -> Result<Option<TermInfo>> {
-        match &self.inverted[field.position()] {
-            Some(inverted) => inverted.terms().get(term).map_err(|error| failed("cannot look up a term")(error.into())),
-            None => Ok(None),
-        }
     }
 
     /// The index of one field.

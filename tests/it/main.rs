@@ -4,10 +4,12 @@
 mod captures;
 #[cfg(feature = "cli")]
 mod command_line;
+#[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
+mod demo;
+#[cfg(feature = "eval")]
+mod eval;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod outside;
 #[cfg(feature = "cli")]
 mod real_servers;
 mod render;
-#[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
-mod demo;

@@ -2,11 +2,13 @@
 
 use std::{env, path::PathBuf};
 
-/// A file or folder of `../shared/data`, where captures of real servers may lie.
+/// A file or folder of `../shared/data`, or of `data` in the folder that `PROEM_SHARED` names: captures
+/// of real servers may lie there.
 ///
 /// Without it the test is skipped, unless `PROEM_REQUIRE_SHARED` is 1.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    found(PathBuf::from("../shared/data").join(path), "PROEM_REQUIRE_SHARED")
+    let shared = env::var_os("PROEM_SHARED").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
+    found(shared.join("data").join(path), "PROEM_REQUIRE_SHARED")
 }
 
 /// A file of `.servers`, which `scripts/real-servers` writes.

@@ -18,7 +18,12 @@ use proem::{
     client::{CaptureClient, Config, Limits, ServerConfig, StdioClient, StdioConfig},
 };
 
+use tokio::sync::Mutex;
+
 use crate::{command_line::proem, outside};
+
+/// Servers that start while others do are slow enough to be taken for dead.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
@@ -54,6 +59,7 @@ fn commands(config: &Path) -> BTreeMap<String, StdioConfig> {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_connect_in_their_era_and_list_what_they_are_known_to_list() {
     let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.lock().await;
     let host = host(&config);
     let catalog = host.refresh().await;
     let failures: Vec<_> = catalog.failures().map(|(_, error)| error.to_string()).collect();
@@ -117,6 +123,7 @@ fn names(catalog: &Catalog, server: &str) -> BTreeSet<(&'static str, String)> {
 #[test]
 fn the_program_plans_with_them() {
     let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.blocking_lock();
     let run =
         proem(&["plan", "show the commit log", "--config", config.to_str().unwrap(), "--timeout", "120", "--json"]);
     let plan = run.json();
@@ -128,7 +135,8 @@ fn the_program_plans_with_them() {
 #[test]
 fn three_broken_servers_hide_no_good_one() {
     let Some(config) = outside::servers("mcp-broken.json") else { return };
-    let timeout = Duration::from_secs(10);
+    let _alone = ONE_AT_A_TIME.blocking_lock();
+    let timeout = Duration::from_secs(20);
     let started = Instant::now();
     let seconds = timeout.as_secs().to_string();
     let args = ["plan", "convert a time", "--config", config.to_str().unwrap(), "--timeout", &seconds, "--json"];
@@ -144,7 +152,7 @@ fn three_broken_servers_hide_no_good_one() {
     let expected = [
         ["server `dies`: tools/list: not reachable: its process ended (exit status: 1)", "out of memory, goodbye"],
         ["server `missing`: connect: not reachable: cannot start `no-such-mcp-server`", "no such command"],
-        ["server `silent`: connect: ", "no answer within 10s"],
+        ["server `silent`: connect: ", "no answer within 20s"],
     ];
     assert_eq!(failures.len(), expected.len(), "{failures:#?}");
     for (failure, parts) in failures.iter().zip(expected) {
@@ -158,6 +166,7 @@ fn three_broken_servers_hide_no_good_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_keeps_its_list_and_comes_back() {
     let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.lock().await;
     for server in ["memory", "time"] {
         let folder = tempfile::tempdir().unwrap();
         let starts = folder.path().join("starts");

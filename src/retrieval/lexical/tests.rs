@@ -1,1 +1,224 @@
+use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    id::{ServerId, ToolId},
+    index::{Field, Hints},
+    protocol::{ServerInfo, Tool},
+    retrieval::ToolPattern,
+};
+
+/// Tools by (server, name) with their descriptions, and the servers' instructions.
+#[derive(Clone, Debug, Default)]
+struct World {
+    tools: BTreeMap<(usize, usize), String>,
+    instructions: [String; 3],
+}
+
+const SERVERS: [&str; 3] = ["git", "mail box", "web"];
+const NAMES: [&str; 6] = ["create_issue", "search", "sendMail", "list-pages", "merge", "search_web_pages"];
+const WORDS: [&str; 9] = ["issue", "search", "pages", "mail", "merging", "web", "listed", "天气预报", "zebra"];
+
+impl World {
+    fn catalog(&self, reversed: bool) -> Catalog {
+        let mut servers: Vec<usize> = (0..3).collect();
+        let mut tools: Vec<_> = self.tools.iter().collect();
+        if reversed {
+            servers.reverse();
+            tools.reverse();
+        }
+        let mut builder = Catalog::builder();
+        for server in servers {
+            let info = ServerInfo { instructions: Some(self.instructions[server].clone()), ..ServerInfo::default() };
+            builder = builder.server(ServerId::new(SERVERS[server]).unwrap(), info);
+        }
+        for ((server, name), description) in tools {
+            builder = builder.tool(ServerId::new(SERVERS[*server]).unwrap(), tool(NAMES[*name], description));
+        }
+        builder.build()
+    }
+}
+
+fn tool(name: &str, description: &str) -> Tool {
+    Tool::new(name, description).with_input_schema(json!({
+        "type": "object",
+        "properties": {"pageCount": {"description": description.split(' ').next()}},
+    }))
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), 0..6).prop_map(|words| words.join(" "))
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let tools = prop::collection::btree_map((0..3_usize, 0..6_usize), texts(), 0..12);
+    (tools, [texts(), texts(), texts()]).prop_map(|(tools, instructions)| World { tools, instructions })
+}
+
+fn queries() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(&NAMES[..]).prop_map(str::to_owned);
+    prop_oneof![texts(), name, texts().prop_map(|text| format!("git {text} search_web_pages {text}"))]
+}
+
+fn search(index: &Arc<dyn ToolIndex>, query: &str, filter: &Filter) -> Ranking {
+    index.search(&query.into(), filter, 20).unwrap()
+}
+
+fn fresh(catalog: &Catalog) -> Arc<dyn ToolIndex> {
+    Lexical::new().index(catalog, None).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn an_index_made_from_another_answers_as_one_made_from_nothing(
+        worlds in prop::collection::vec(worlds(), 1..5),
+        query in queries(),
+    ) {
+        let mut index: Option<Arc<dyn ToolIndex>> = None;
+        for world in &worlds {
+            let catalog = world.catalog(false);
+            let next = Lexical::new().index(&catalog, index.as_ref()).unwrap();
+            prop_assert_eq!(search(&next, &query, &Filter::new()), search(&fresh(&catalog), &query, &Filter::new()));
+            index = Some(next);
+        }
+    }
+
+    #[test]
+    fn what_is_filtered_out_leaves_no_trace(world in worlds(), hidden in 0..3_usize, query in queries()) {
+        let filter = Filter::new().deny(SERVERS[hidden].parse::<ToolPattern>().unwrap());
+        let filtered = search(&fresh(&world.catalog(false)), &query, &filter);
+        let mut rest = world.clone();
+        rest.tools.retain(|(server, _), _| *server != hidden);
+        prop_assert_eq!(filtered, search(&fresh(&rest.catalog(false)), &query, &Filter::new()));
+    }
+
+    #[test]
+    fn the_order_of_servers_and_tools_does_not_matter(world in worlds(), query in queries()) {
+        let (a, b) = (fresh(&world.catalog(false)), fresh(&world.catalog(true)));
+        prop_assert_eq!(search(&a, &query, &Filter::new()), search(&b, &query, &Filter::new()));
+    }
+
+    #[test]
+    fn fields_add_up_to_the_score(world in worlds(), query in queries()) {
+        for hit in search(&fresh(&world.catalog(false)), &query, &Filter::new()).hits {
+            let sum: f32 = hit.fields.values().sum();
+            prop_assert!((sum - hit.score).abs() <= 1e-5 * hit.score.max(1.0), "{} {}", sum, hit.score);
+        }
+    }
+
+    #[test]
+    fn any_query_is_answered(query in "\\PC*", limit in 0..3_usize) {
+        let world = World { tools: [((0, 0), "search issue".to_owned())].into(), ..World::default() };
+        let ranking = fresh(&world.catalog(false)).search(&query.as_str().into(), &Filter::new(), limit).unwrap();
+        prop_assert!(ranking.hits.len() <= limit);
+        prop_assert!((0.0..=1.0).contains(&ranking.coverage));
+    }
+}
+
+fn catalog(tools: &[(&str, &str, &str)]) -> Catalog {
+    tools
+        .iter()
+        .fold(Catalog::builder(), |builder, (server, name, description)| {
+            builder.tool(ServerId::new(server).unwrap(), Tool::new(*name, *description))
+        })
+        .build()
+}
+
+fn order(ranking: &Ranking) -> Vec<String> {
+    ranking.hits.iter().map(|hit| hit.tool.to_string()).collect()
+}
+
+#[test]
+fn a_long_chain_of_small_changes_answers_like_a_fresh_index() {
+    let mut tools: Vec<(String, String)> =
+        (0..200).map(|i| (format!("tool_{i}"), format!("does thing{} with word{}", i % 7, i % 31))).collect();
+    let build = |tools: &[(String, String)]| {
+        let tools: Vec<_> =
+            tools.iter().map(|(name, description)| ("s", name.as_str(), description.as_str())).collect();
+        catalog(&tools)
+    };
+    let mut index = fresh(&build(&tools));
+    for step in 0..60 {
+        match step % 3 {
+            0 => tools[step * 37 % 150].1 = format!("changed thing{} in step{step}", step % 5),
+            1 => tools.push((format!("added_{step}"), format!("new thing{} word{}", step % 7, step % 11))),
+            _ => drop(tools.remove(step)),
+        }
+        let catalog = build(&tools);
+        index = Lexical::new().index(&catalog, Some(&index)).unwrap();
+        for query in ["thing3 word5", "changed step3 thing0", "new word4"] {
+            assert_eq!(search(&index, query, &Filter::new()), search(&fresh(&catalog), query, &Filter::new()));
+        }
+    }
+}
+
+#[test]
+fn changed_options_and_hints_are_honoured() {
+    let catalog = catalog(&[("git", "merge", "Joins two branches"), ("web", "fetch", "Gets a page")]);
+    let plain = fresh(&catalog);
+    assert!(search(&plain, "download", &Filter::new()).hits.is_empty());
+    let hints = Hints::new().with(ToolId::new(ServerId::new("web").unwrap(), "fetch"), "download this site");
+    let options = LexicalOptions::default().with_hints(hints);
+    let hinted = Lexical::with_options(options.clone()).index(&catalog, Some(&plain)).unwrap();
+    let ranking = search(&hinted, "download", &Filter::new());
+    assert_eq!(order(&ranking), ["web/fetch"]);
+    assert_eq!(ranking.hits[0].fields.keys().collect::<Vec<_>>(), [&Field::Hints.as_str()]);
+    let again = Lexical::with_options(options.with_language(None)).index(&catalog, Some(&hinted)).unwrap();
+    assert!(search(&again, "downloads", &Filter::new()).hits.is_empty());
+}
+
+#[test]
+fn equal_scores_are_ordered_by_tool_id() {
+    let catalog = catalog(&[("b", "y", "zebra"), ("a", "z", "zebra"), ("b", "x", "zebra")]);
+    let ranking = search(&fresh(&catalog), "zebra", &Filter::new());
+    assert_eq!(order(&ranking), ["a/z", "b/x", "b/y"]);
+    assert_eq!(ranking.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [1, 2, 3]);
+    let best = fresh(&catalog).search(&"zebra".into(), &Filter::new(), 2).unwrap();
+    assert_eq!(order(&best), ["a/z", "b/x"]);
+}
+
+#[test]
+fn coverage_is_the_share_of_the_request_that_the_best_hit_holds() {
+    let catalog = catalog(&[("a", "x", "zebra lion"), ("a", "y", "zebra"), ("a", "z", "tiger")]);
+    let coverage = |query: &str| search(&fresh(&catalog), query, &Filter::new()).coverage;
+    assert_eq!(coverage("zebra lion"), 1.0);
+    assert_eq!(coverage("unheard of"), 0.0);
+    // The unknown word is rarer than the known one.
+    let half = coverage("lion unheard");
+    assert!((0.1..0.5).contains(&half), "{half}");
+}
+
+#[test]
+fn stuffed_descriptions_do_not_win() {
+    let stuffing = "refund payment invoice order search weather mail calendar ".repeat(40);
+    let mut tools = vec![("shop", "refund", "Refund a payment to the customer")];
+    let names: Vec<String> = (0..10).map(|i| format!("stuffed{i}")).collect();
+    tools.extend(names.iter().map(|name| ("evil", name.as_str(), stuffing.as_str())));
+    let ranking = search(&fresh(&catalog(&tools)), "refund the payment of a customer", &Filter::new());
+    assert_eq!(order(&ranking)[0], "shop/refund");
+}
+
+#[test]
+fn a_named_tool_comes_first_whatever_the_scores() {
+    let catalog = catalog(&[
+        ("git", "create_issue", "x"),
+        ("web", "report", "create issue create issue issue tracker"),
+        ("web", "search", "x"),
+        ("git", "search", "pages and more pages"),
+    ]);
+    let index = fresh(&catalog);
+    let ranking = search(&index, "please use create_issue now, for the tracker", &Filter::new());
+    assert_eq!(order(&ranking)[0], "git/create_issue");
+    assert_eq!((ranking.hits[0].tier, ranking.hits[1].tier), (Tier::Named, Tier::Scored));
+    // Two servers have it: both are named, by score, then by id.
+    assert_eq!(order(&search(&index, "`search` for pages", &Filter::new())), ["git/search", "web/search"]);
+    // A server in the request decides.
+    let ranking = search(&index, "`search` for pages in the web", &Filter::new());
+    assert_eq!((order(&ranking)[0].as_str(), ranking.hits[1].tier), ("web/search", Tier::Scored));
+    // What may not be seen is not named either.
+    let filter = Filter::new().deny("git/create_issue".parse().unwrap());
+    assert_eq!(order(&search(&index, "create_issue", &filter)), ["web/report"]);
+}

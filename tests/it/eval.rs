@@ -1,0 +1,101 @@
+//! Exact figures on the benchmark sets, which stand beside the repository, not in it: in the folder
+//! that `PROEM_SHARED` names, else in `../shared`. Where it is absent the tests say so and pass,
+//! unless `PROEM_REQUIRE_SHARED` is `1`.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+};
+
+use proem::{
+    eval::{DataSet, evaluate},
+    retrieval::{Filter, Lexical, Retriever, Tier, ToolIndex},
+};
+
+fn set(name: &str) -> Option<DataSet> {
+    let shared = env::var_os("PROEM_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let folder = shared.join("data/bench").join(name);
+    if folder.is_dir() {
+        return Some(DataSet::open(&folder).unwrap());
+    }
+    let absent = format!("skipped: no benchmark set in {}", folder.display());
+    assert!(env::var("PROEM_REQUIRE_SHARED").as_deref() != Ok("1"), "{absent}");
+    println!("{absent}");
+    None
+}
+
+/// NDCG@10, recall at 1, 5 and 10, completeness@10.
+fn figures(set: &DataSet) -> String {
+    let report = evaluate(set, &Lexical::new(), 10, |_, _| {}).unwrap();
+    let row = &report.rows[0];
+    format!(
+        "{} tools, {} queries: {:.2} | {:.2} {:.2} {:.2} | {:.2}",
+        row.tools, row.queries, row.ndcg_10, row.recall_1, row.recall_5, row.recall_10, row.completeness_10
+    )
+}
+
+#[test]
+fn livemcpbench() {
+    let Some(set) = set("livemcpbench") else { return };
+    assert_eq!(figures(&set), "");
+}
+
+#[test]
+fn stabletoolbench() {
+    let Some(set) = set("stabletoolbench") else { return };
+    assert_eq!(figures(&set), "");
+}
+
+#[test]
+fn sealtools() {
+    let Some(set) = set("sealtools") else { return };
+    assert_eq!(figures(&set), "");
+}
+
+#[test]
+fn bfcl() {
+    let Some(set) = set("bfcl") else { return };
+    assert_eq!(figures(&set), "");
+}
+
+#[test]
+fn toollinkos() {
+    let Some(set) = set("toollinkos") else { return };
+    assert_eq!(figures(&set), "");
+}
+
+/// At most 1,000 queries of each split, evenly spaced: the whole set has 22,081, too many without optimization.
+#[test]
+fn metatool_sampled() {
+    let Some(set) = set("metatool") else { return };
+    assert_eq!(figures(&set.sampled(1_000)), "");
+}
+
+/// A tool that is named comes first: 100 names of LiveMCPBench that only one server has, evenly spaced.
+#[test]
+fn names_typed() {
+    let Some(set) = set("livemcpbench") else { return };
+    let mut count = BTreeMap::new();
+    for tool in set.catalog.tools() {
+        *count.entry(&tool.id.name).or_insert(0) += 1;
+    }
+    let unique: Vec<_> = set.catalog.tools().iter().filter(|tool| count[&tool.id.name] == 1).collect();
+    let index = Lexical::new().index(&set.catalog, None).unwrap();
+    let first = |index: &dyn ToolIndex, spell: &dyn Fn(&str, &str) -> String| {
+        (0..100)
+            .map(|i| &unique[i * unique.len() / 100].id)
+            .filter(|id| {
+                let query = spell(id.server.as_str(), &id.name);
+                let ranking = index.search(&query.into(), &Filter::new(), 1).unwrap();
+                ranking.hits.first().is_some_and(|hit| hit.tool == **id && hit.tier == Tier::Named)
+            })
+            .count()
+    };
+    assert_eq!(first(&*index, &|_, name| name.to_owned()), 100);
+    assert_eq!(first(&*index, &|server, name| format!("{server}__{name}")), 100);
+    assert_eq!(first(&*index, &|server, name| format!("{server}/{name}")), 100);
+    assert_eq!(first(&*index, &|_, name| name.replace(['_', '-'], " ")), 100);
+    assert_eq!(first(&*index, &|_, name| format!("please use {name} now")), 100);
+}
