@@ -1,8 +1,8 @@
 //! Integration tests, in one binary: linking is what takes the time.
 
-mod catalog;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
+mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
@@ -12,9 +12,9 @@ mod eval;
 mod fake;
 mod hostile;
 mod layers;
-mod protocol;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod outside;
+mod protocol;
 #[cfg(feature = "cli")]
 mod real_servers;
 mod render;
