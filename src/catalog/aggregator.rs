@@ -1,39 +1,34 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use futures_util::future::join_all;
 use tokio::{
-    sync::{Notify, broadcast, watch},
-    task::JoinHandle,
-    time::timeout,
+    sync::{Notify, watch},
+    time::{Instant, timeout},
 };
 
 use super::{
+    heard::Heard,
     lists::{Authorization, ListCache},
     names::Naming,
-    parts::ServerParts,
+    server::{Asking, Server},
     snapshot::Catalog,
 };
 use crate::{
     Error, Result,
-    client::{Change, Client, Limits, ListKind, Listing, list_all},
-    error::ClientError,
+    client::{Client, Limits, ListKind},
     id::ServerId,
-    protocol::ServerInfo,
 };
 
 /// Keeps one [`Catalog`] of several servers up to date.
 ///
 /// [`refresh`](Self::refresh) asks all servers at once and swaps in a new snapshot; readers hold
 /// the one that they took and are never blocked. [`changed`](Self::changed) waits until a server
-/// says that something changed, lets a burst of changes pass, and refreshes. Nothing is polled.
+/// says that something changed, lets a burst of changes pass, and reads that again. Nothing is polled.
 pub struct Aggregator {
     servers: BTreeMap<ServerId, Server>,
     options: AggregatorOptions,
@@ -75,24 +70,6 @@ impl Default for AggregatorOptions {
     }
 }
 
-struct Server {
-    client: Arc<dyn Client>,
-    state: Arc<Mutex<ServerState>>,
-    asked: AtomicU64,
-    listener: Mutex<Option<JoinHandle<()>>>,
-}
-
-#[derive(Default)]
-struct ServerState {
-    parts: ServerParts,
-    /// The number of the request whose answer stands: an older answer that comes later is dropped.
-    answered: u64,
-    read_at: Option<Instant>,
-    /// Heard of since the last refresh began.
-    changes: BTreeSet<ListKind>,
-    resources: BTreeSet<String>,
-}
-
 /// How far a refresh is, for hosts that show it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -116,14 +93,11 @@ pub struct Changes {
 }
 
 impl Aggregator {
-    /// Keeps a catalog of `servers`. Asks none of them yet: until the first refresh the catalog is empty.
+    /// Keeps a catalog of `servers`; of two with one id the last stands. Asks none of them yet:
+    /// until the first refresh the catalog is empty.
     pub fn new(servers: impl IntoIterator<Item = (ServerId, Arc<dyn Client>)>, options: AggregatorOptions) -> Self {
-        let servers = servers.into_iter().map(|(id, client)| {
-            let server = Server { client, state: Arc::default(), asked: AtomicU64::new(0), listener: Mutex::new(None) };
-            (id, server)
-        });
         Self {
-            servers: servers.collect(),
+            servers: servers.into_iter().map(|(id, client)| (id, Server::new(client))).collect(),
             options,
             publishing: Mutex::new(()),
             snapshot: watch::Sender::new(Catalog::default()),
@@ -155,113 +129,80 @@ impl Aggregator {
 
     /// As [`refresh`](Self::refresh), telling `progress` of each server as it goes.
     pub async fn refresh_with(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Catalog {
-        join_all(self.servers.iter().map(|(id, server)| self.refresh_server(id, server, progress))).await;
-        self.publish()
+        let heard = self.heard();
+        let all = ListKind::ALL;
+        let asking = Asking { options: &self.options, news: &self.news, progress };
+        join_all(self.servers.iter().map(|(id, server)| server.refresh(id, &all, &asking))).await;
+        let catalog = self.publish();
+        self.each_heard(&heard, Server::settle_lists);
+        catalog
     }
 
-    /// Waits until a server says that something changed and the burst is over, and refreshes.
+    /// Waits until a server says that something changed and the burst is over, and reads again what
+    /// it says has changed.
     ///
-    /// Servers are heard from the first refresh on. Dropping the future loses no change.
+    /// Servers are heard from the first refresh on. Dropping the future loses no change: what was
+    /// heard stays until a refresh that began after it is through.
     pub async fn changed(&self) -> (Catalog, Changes) {
         loop {
-            self.news.notified().await;
-            let began = Instant::now();
-            while began.elapsed() < self.options.longest_burst
-                && timeout(self.options.quiet, self.news.notified()).await.is_ok()
-            {}
-            let changes = self.pending();
-            if changes != Changes::default() {
-                let told = |server: &ServerId| changes.lists.iter().any(|(id, _)| id == server);
-                join_all(
-                    self.servers
-                        .iter()
-                        .filter(|(id, _)| told(id))
-                        .map(|(id, server)| self.refresh_server(id, server, &|_| {})),
-                )
-                .await;
-                return (self.publish(), changes);
+            // What was heard before may be what an earlier call was dropped with.
+            if !self.servers.values().any(Server::has_heard) {
+                self.news.notified().await;
+                continue;
+            }
+            self.burst().await;
+            let heard = self.heard();
+            if heard.is_empty() {
+                continue;
+            }
+            let asking = Asking { options: &self.options, news: &self.news, progress: &|_| {} };
+            join_all(heard.iter().filter_map(|(id, heard)| {
+                let (server, asking) = (self.servers.get(id)?, &asking);
+                let kinds: Vec<_> = heard.lists.keys().copied().collect();
+                (!kinds.is_empty()).then_some(async move { server.refresh(id, &kinds, asking).await })
+            }))
+            .await;
+            let catalog = self.publish();
+            self.each_heard(&heard, Server::settle_lists);
+            self.each_heard(&heard, Server::settle_resources);
+            return (catalog, Changes::new(&heard));
+        }
+    }
+
+    /// Waits until nothing was heard for a while, or the burst lasts too long.
+    async fn burst(&self) {
+        let end = Instant::now() + self.options.longest_burst;
+        loop {
+            let quiet = self.options.quiet.min(end.saturating_duration_since(Instant::now()));
+            if quiet.is_zero() || timeout(quiet, self.news.notified()).await.is_err() {
+                return;
             }
         }
     }
 
-    fn pending(&self) -> Changes {
-        let mut changes = Changes::default();
-        for (id, server) in &self.servers {
-            let mut state = server.state();
-            changes.lists.extend(state.changes.iter().map(|kind| (id.clone(), *kind)));
-            changes.resources.extend(std::mem::take(&mut state.resources).into_iter().map(|uri| (id.clone(), uri)));
-        }
-        changes
+    fn heard(&self) -> BTreeMap<ServerId, Heard> {
+        let heard = self.servers.iter().map(|(id, server)| (id.clone(), server.heard()));
+        heard.filter(|(_, heard)| !heard.is_empty()).collect()
     }
 
-    async fn refresh_server(&self, id: &ServerId, server: &Server, progress: &(dyn Fn(Progress<'_>) + Sync)) {
-        progress(Progress::Asking(id));
-        // Before the first request, so that no change is missed between the list and the listening.
-        server.listen(&self.news);
-        let number = server.asked.fetch_add(1, Ordering::Relaxed) + 1;
-        let changed = std::mem::take(&mut server.state().changes);
-        for kind in &changed {
-            self.options.lists.forget(id, *kind, &self.options.authorization);
-        }
-        let answer = self.ask(id, &*server.client).await;
-        let mut state = server.state();
-        if number < state.answered {
-            tracing::debug!(server = %id, "an answer came after a newer one: dropped");
-            return;
-        }
-        state.answered = number;
-        state.take(id, answer, self.options.limits.item_bytes);
-        match &state.parts.failure {
-            Some(error) => {
-                tracing::warn!(server = %id, %error, "refresh failed");
-                progress(Progress::Failed(id, error));
+    fn each_heard(&self, heard: &BTreeMap<ServerId, Heard>, act: fn(&Server, &Heard)) {
+        for (id, heard) in heard {
+            if let Some(server) = self.servers.get(id) {
+                act(server, heard);
             }
-            None => progress(Progress::Answered(id, state.parts.len(ListKind::Tools))),
         }
     }
 
-    async fn ask(&self, id: &ServerId, client: &dyn Client) -> Answer {
-        let limits = &self.options.limits;
-        let info = match timeout(limits.request, client.info()).await {
-            Ok(info) => info,
-            Err(_) => Err(ClientError::Timeout { after: limits.request }),
-        };
-        let info = match info {
-            Ok(info) => info,
-            Err(error) => return Answer { info: Err(error.at(id, "connect")), lists: Vec::new() },
-        };
-        let offered = ListKind::ALL.into_iter().filter(|kind| info.offers(kind.capability()));
-        let lists = join_all(offered.map(|kind| async move { (kind, self.ask_list(id, client, kind).await) })).await;
-        Answer { info: Ok(info), lists }
-    }
-
-    async fn ask_list(&self, id: &ServerId, client: &dyn Client, kind: ListKind) -> Result<Arc<Listing>> {
-        let AggregatorOptions { lists, authorization, limits, .. } = &self.options;
-        if let Some(listing) = lists.fresh(id, kind, authorization, Instant::now()) {
-            return Ok(listing);
-        }
-        match list_all(client, kind, limits).await {
-            Ok(listing) => {
-                let listing = Arc::new(listing);
-                lists.keep(id, kind, authorization, &listing, Instant::now());
-                Ok(listing)
-            }
-            // A server may name a capability without each of its lists (templates, mostly).
-            Err(error) if error.is_unsupported() => Ok(Arc::default()),
-            Err(error) => Err(error.at(id, kind.method())),
-        }
+    /// The bounds of every request to a server.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
     }
 
     fn publish(&self) -> Catalog {
         let _one = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut builder = Catalog::builder().naming(self.options.naming);
         for (id, server) in &self.servers {
-            let state = server.state();
-            let mut parts = state.parts.clone();
-            if parts.failure.is_some() {
-                parts.age = state.read_at.map(|at| at.elapsed()).unwrap_or_default();
-            }
-            builder = builder.server_parts(id.clone(), parts);
+            builder = builder.server_parts(id.clone(), server.parts());
         }
         let catalog = builder.build();
         self.snapshot.send_replace(catalog.clone());
@@ -278,83 +219,11 @@ impl fmt::Debug for Aggregator {
     }
 }
 
-impl Drop for Aggregator {
-    fn drop(&mut self) {
-        for server in self.servers.values() {
-            if let Some(listener) = server.listener.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                listener.abort();
-            }
-        }
-    }
-}
-
-/// What a server answered: its lists are worth nothing without its info, and each stands alone.
-struct Answer {
-    info: Result<ServerInfo>,
-    lists: Vec<(ListKind, Result<Arc<Listing>>)>,
-}
-
-impl ServerState {
-    fn take(&mut self, id: &ServerId, answer: Answer, max_bytes: usize) {
-        let parts = &mut self.parts;
-        parts.failure = None;
-        match answer.info {
-            Ok(info) => parts.info = info,
-            Err(error) => parts.failure = Some(Arc::new(error)),
-        }
-        if parts.failure.is_none() {
-            for kind in ListKind::ALL {
-                if !parts.info.offers(kind.capability()) {
-                    parts.read_list(id, kind, &Listing::default(), max_bytes);
-                }
-            }
-            self.read_at = Some(Instant::now());
-        }
-        for (kind, listing) in answer.lists {
-            match listing {
-                Ok(listing) => {
-                    parts.read_list(id, kind, &listing, max_bytes);
-                    parts.scopes.insert(kind, listing.scope());
-                }
-                Err(error) => _ = parts.failure.get_or_insert(Arc::new(error)),
-            }
-        }
-    }
-}
-
-impl Server {
-    fn state(&self) -> MutexGuard<'_, ServerState> {
-        // Every change of the state is whole before the lock is given back.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Hears of changes from now on, if the client does. Once is enough.
-    fn listen(&self, news: &Arc<Notify>) {
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if listener.is_some() {
-            return;
-        }
-        let Some(mut changes) = self.client.changes() else { return };
-        let state = Arc::clone(&self.state);
-        let news = Arc::clone(news);
-        *listener = Some(tokio::spawn(async move {
-            loop {
-                let change = match changes.recv().await {
-                    Ok(change) => change,
-                    // Some were missed: any list may have changed.
-                    Err(broadcast::error::RecvError::Lagged(_)) => Change::Reconnected,
-                    Err(broadcast::error::RecvError::Closed) => return,
-                };
-                {
-                    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-                    match change {
-                        Change::List(kind) => _ = state.changes.insert(kind),
-                        Change::Resource(uri) => _ = state.resources.insert(uri),
-                        Change::Reconnected => state.changes.extend(ListKind::ALL),
-                    }
-                }
-                news.notify_one();
-            }
-        }));
+impl Changes {
+    fn new(heard: &BTreeMap<ServerId, Heard>) -> Self {
+        let lists = heard.iter().flat_map(|(id, heard)| heard.lists.keys().map(|kind| (id.clone(), *kind)));
+        let resources =
+            heard.iter().flat_map(|(id, heard)| heard.resources.keys().map(|uri| (id.clone(), uri.clone())));
+        Self { lists: lists.collect(), resources: resources.collect() }
     }
 }

@@ -36,7 +36,10 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// What differs between two snapshots, each list in the order of [`ItemId`].
+/// What differs between the items of two snapshots, each list in the order of [`ItemId`].
+///
+/// What servers say of themselves and the exposed names are no items: a snapshot may have another
+/// [`digest`](Catalog::digest) and no difference here.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CatalogDiff {

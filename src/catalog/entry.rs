@@ -66,12 +66,14 @@ pub struct ServerEntry {
     pub id: ServerId,
     /// What it says of itself; empty if it never answered.
     pub info: ServerInfo,
-    /// Over its instructions and the digests of all its items.
+    /// Over its instructions, its `serverInfo` and the digests of all its items.
     pub digest: Digest,
     /// Private if any of its lists is.
     pub scope: CacheScope,
-    /// Why its last refresh failed; its lists are then the last good ones.
+    /// Why its last refresh failed, or failed in part; what could not be read is then as it was
+    /// read last.
     pub failure: Option<Arc<Error>>,
-    /// How old its lists were when this snapshot was made; zero for lists just read.
+    /// How old the oldest of the lists that could not be read again was when this snapshot was
+    /// made; zero if none failed, or none was ever read.
     pub age: Duration,
 }

@@ -1,7 +1,10 @@
 use std::{
     fmt,
     num::NonZeroUsize,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Instant,
 };
 
@@ -31,11 +34,23 @@ impl Authorization {
 /// list then serves all of them, and a private one never leaves its [`Authorization`]. Sharing
 /// hosts must mean the same server by the same [`ServerId`].
 pub struct ListCache {
-    lists: Mutex<LruCache<Key, Arc<Listing>>>,
+    lists: Mutex<LruCache<Key, Kept>>,
+    clock: AtomicU64,
 }
 
 /// A public list has no authorization in its key; a private one is never found without.
 type Key = (ServerId, ListKind, Option<Authorization>);
+
+/// What is known of a list. Without a listing, it is known only that nothing asked for before
+/// `asked` may stand: the answer to a request may come after the news that it is out of date.
+struct Kept {
+    asked: Asked,
+    listing: Option<Arc<Listing>>,
+}
+
+/// When a list was asked for, or forgotten: later ones are greater.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Asked(u64);
 
 impl ListCache {
     /// How many lists are kept: 4,096, the four lists of a thousand servers.
@@ -43,51 +58,75 @@ impl ListCache {
 
     /// An empty cache.
     pub fn new() -> Self {
-        Self { lists: Mutex::new(LruCache::new(NonZeroUsize::new(Self::CAPACITY).unwrap_or(NonZeroUsize::MIN))) }
+        let capacity = NonZeroUsize::new(Self::CAPACITY).unwrap_or(NonZeroUsize::MIN);
+        Self { lists: Mutex::new(LruCache::new(capacity)), clock: AtomicU64::new(0) }
     }
 
-    /// A list that is still fresh and may be given to `authorization`.
+    /// To be taken before a server is asked, and given to [`keep`](Self::keep) with its answer.
+    pub(super) fn asking(&self) -> Asked {
+        Asked(self.clock.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A list that is still fresh and may be given to `authorization`, with when it was asked for.
     pub(super) fn fresh(
         &self,
         server: &ServerId,
         kind: ListKind,
         authorization: &Authorization,
         now: Instant,
-    ) -> Option<Arc<Listing>> {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Option<(Asked, Arc<Listing>)> {
+        let mut lists = self.lists();
         for key in [(server.clone(), kind, Some(authorization.clone())), (server.clone(), kind, None)] {
-            if let Some(listing) = lists.get(&key) {
-                if listing.fresh_until().is_some_and(|until| now < until) {
-                    return Some(Arc::clone(listing));
-                }
-                lists.pop(&key);
+            let Some(kept) = lists.get_mut(&key) else { continue };
+            kept.listing.take_if(|listing| listing.fresh_until().is_none_or(|until| until <= now));
+            if let Some(listing) = &kept.listing {
+                return Some((kept.asked, Arc::clone(listing)));
             }
         }
         None
     }
 
-    /// Keeps a list, unless it may not be reused at all.
+    /// Keeps a list, unless it may not be reused at all, or was asked for before the one that is
+    /// kept or before its server said that it has changed.
     pub(super) fn keep(
         &self,
         server: &ServerId,
         kind: ListKind,
         authorization: &Authorization,
         listing: &Arc<Listing>,
+        asked: Asked,
         now: Instant,
     ) {
         if listing.cut.is_some() || listing.fresh_until().is_none_or(|until| until <= now) {
             return;
         }
-        let authorization = (listing.scope() == CacheScope::Private).then(|| authorization.clone());
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.put((server.clone(), kind, authorization), Arc::clone(listing));
+        let private = (server.clone(), kind, Some(authorization.clone()));
+        let public = (server.clone(), kind, None);
+        let mut lists = self.lists();
+        if [&private, &public].into_iter().any(|key| lists.peek(key).is_some_and(|kept| kept.asked > asked)) {
+            return;
+        }
+        let kept = Kept { asked, listing: Some(Arc::clone(listing)) };
+        if listing.scope() == CacheScope::Private {
+            lists.put(private, kept);
+        } else {
+            lists.pop(&private);
+            lists.put(public, kept);
+        }
     }
 
     /// Forgets a list that its server said has changed, whoever may see it.
     pub(super) fn forget(&self, server: &ServerId, kind: ListKind, authorization: &Authorization) {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.pop(&(server.clone(), kind, Some(authorization.clone())));
-        lists.pop(&(server.clone(), kind, None));
+        let asked = self.asking();
+        let mut lists = self.lists();
+        for authorization in [Some(authorization.clone()), None] {
+            lists.put((server.clone(), kind, authorization), Kept { asked, listing: None });
+        }
+    }
+
+    fn lists(&self) -> MutexGuard<'_, LruCache<Key, Kept>> {
+        // Every change is whole before the lock is given back.
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

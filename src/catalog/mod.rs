@@ -8,9 +8,11 @@
 mod aggregator;
 mod diff;
 mod entry;
+mod heard;
 mod lists;
 mod names;
 mod parts;
+mod server;
 mod snapshot;
 
 pub use self::{

@@ -125,6 +125,13 @@ impl Form {
     }
 }
 
+/// Whether the exposed name tells less than the server's own: cut, told apart by a digest, or
+/// nothing left of it. A dot that became `_`, or a prefix, loses nobody anything.
+pub(super) fn renamed(exposed: &ExposedName, tool: &ToolId) -> bool {
+    let name = clean(&tool.name);
+    !exposed.as_str().ends_with(&name) || !name.contains(|c: char| c.is_ascii_alphanumeric())
+}
+
 /// Every character that a provider would refuse becomes `_`.
 fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()

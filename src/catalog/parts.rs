@@ -31,28 +31,19 @@ pub(super) struct ServerParts {
 }
 
 /// The most findings kept of one list: enough to see what is wrong with it.
-const MAX_FINDINGS: usize = 100;
+pub(super) const MAX_FINDINGS: usize = 100;
 
 impl ServerParts {
-    /// Forgets what was read of one list.
-    fn clear(&mut self, kind: ListKind) {
-        self.findings.remove(&kind);
+    /// Puts one list of `read` in place of what was known of it.
+    pub(super) fn replace(&mut self, kind: ListKind, mut read: Self) {
         match kind {
-            ListKind::Tools => self.tools.clear(),
-            ListKind::Resources => self.resources.clear(),
-            ListKind::ResourceTemplates => self.templates.clear(),
-            ListKind::Prompts => self.prompts.clear(),
+            ListKind::Tools => self.tools = read.tools,
+            ListKind::Resources => self.resources = read.resources,
+            ListKind::ResourceTemplates => self.templates = read.templates,
+            ListKind::Prompts => self.prompts = read.prompts,
         }
-    }
-
-    /// How many items of a list stand.
-    pub(super) fn len(&self, kind: ListKind) -> usize {
-        match kind {
-            ListKind::Tools => self.tools.len(),
-            ListKind::Resources => self.resources.len(),
-            ListKind::ResourceTemplates => self.templates.len(),
-            ListKind::Prompts => self.prompts.len(),
-        }
+        put(&mut self.findings, kind, read.findings.remove(&kind));
+        put(&mut self.scopes, kind, read.scopes.remove(&kind));
     }
 
     fn find(&mut self, kind: ListKind, finding: Finding) {
@@ -67,15 +58,17 @@ impl ServerParts {
         }
     }
 
-    /// Reads one list in place of what was known of it. An item that cannot be read becomes a
-    /// finding, and costs itself only.
+    /// Reads one list. An item that cannot be read becomes a finding, and costs itself only.
     pub(super) fn read_list(&mut self, server: &ServerId, kind: ListKind, listing: &Listing, max_bytes: usize) {
-        self.clear(kind);
         for (i, raw) in listing.items().enumerate() {
             if let Err((fault, reason)) = self.read_item(server, kind, raw, max_bytes) {
                 let item = format!("{}[{i}]", kind.method());
                 self.find(kind, Finding::new(server.clone(), item, fault, format!("{reason}: left out")));
             }
+        }
+        // A list that the server does not have is nobody's secret.
+        if !listing.pages.is_empty() {
+            self.scopes.insert(kind, listing.scope());
         }
         if let Some(cut) = listing.cut {
             self.find(kind, Finding::new(server.clone(), kind.method(), FindingKind::ListCut, cut.to_string()));
@@ -163,16 +156,18 @@ impl ServerParts {
         self.insert(ListKind::Prompts, server, |parts| &mut parts.prompts, name, entry);
     }
 
-    /// Over the instructions and the digests of all items, list by list.
+    /// Over what the server says of itself and the digests of all items, list by list.
     pub(super) fn digest(&self) -> Digest {
         let instructions = self.info.instructions.as_deref().unwrap_or_default().as_bytes();
+        // Searched with, so another one is another catalog.
+        let implementation = self.info.implementation.as_ref().map(json::canonical).unwrap_or_default();
         let counts = [self.tools.len(), self.resources.len(), self.templates.len(), self.prompts.len()];
         let counts = counts.map(|n| (n as u64).to_le_bytes());
         let tools = self.tools.values().map(|(_, digest)| digest.as_bytes().as_slice());
         let resources = self.resources.values().map(|entry| entry.digest.as_bytes().as_slice());
         let templates = self.templates.values().map(|entry| entry.digest.as_bytes().as_slice());
         let prompts = self.prompts.values().map(|entry| entry.digest.as_bytes().as_slice());
-        let head = std::iter::once(instructions).chain(counts.iter().map(|n| n.as_slice()));
+        let head = [instructions, implementation.as_bytes()].into_iter().chain(counts.iter().map(|n| n.as_slice()));
         Digest::of_parts(head.chain(tools).chain(resources).chain(templates).chain(prompts))
     }
 
@@ -205,5 +200,12 @@ impl ServerParts {
                 self.find(kind, finding);
             }
         }
+    }
+}
+
+fn put<T>(map: &mut BTreeMap<ListKind, T>, kind: ListKind, value: Option<T>) {
+    match value {
+        Some(value) => _ = map.insert(kind, value),
+        None => _ = map.remove(&kind),
     }
 }

@@ -6,13 +6,13 @@ use std::{
 
 use super::{
     entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
-    names::{Naming, expose},
-    parts::ServerParts,
+    names::{Naming, expose, renamed},
+    parts::{MAX_FINDINGS, ServerParts},
 };
 use crate::{
     Error,
     evidence::{Finding, FindingKind},
-    id::{PromptId, ResourceId, ServerId, ToolId},
+    id::{PromptId, ResourceId, ServerId, TemplateId, ToolId},
     json::Digest,
     protocol::{Prompt, Resource, ResourceTemplate, ServerInfo, Tool},
 };
@@ -98,6 +98,11 @@ impl Catalog {
     /// A resource by id.
     pub fn resource(&self, id: &ResourceId) -> Option<&Arc<ResourceEntry>> {
         self.0.resources.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.resources[i])
+    }
+
+    /// A resource template by id.
+    pub fn template(&self, id: &TemplateId) -> Option<&Arc<TemplateEntry>> {
+        self.0.templates.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.templates[i])
     }
 
     /// A prompt by id.
@@ -217,13 +222,24 @@ impl CatalogBuilder {
         for (server, parts) in self.servers {
             inner.servers.push(parts.entry(server.clone()));
             inner.findings.extend(parts.findings.into_values().flatten());
+            let mut renames = 0;
             for ((tool, digest), (id, exposed)) in parts.tools.into_values().zip(ids.by_ref().zip(exposed.by_ref())) {
-                if !exposed.as_str().ends_with(&*id.name) {
-                    let message = format!("providers do not accept this name: the model knows it as {exposed}");
-                    inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
+                if renamed(&exposed, &id) {
+                    renames += 1;
+                    if renames <= MAX_FINDINGS {
+                        let message = format!(
+                            "the model knows it as {exposed}: the name is too long for providers, in a script that they \
+                             do not accept, or another tool has it"
+                        );
+                        inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
+                    }
                 }
                 inner.by_exposed.insert(exposed.as_str().to_owned(), inner.tools.len());
                 inner.tools.push(Arc::new(ToolEntry { id, exposed, tool, digest }));
+            }
+            if renames > MAX_FINDINGS {
+                let message = format!("{} more tools are renamed", renames - MAX_FINDINGS);
+                inner.findings.push(Finding::new(server, "tools/list", FindingKind::Renamed, message));
             }
             inner.resources.extend(parts.resources.into_values());
             inner.templates.extend(parts.templates.into_values());

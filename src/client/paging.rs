@@ -5,6 +5,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
+use tokio::time::Instant as Clock;
 
 use super::{Client, ListKind};
 use crate::{error::ClientError, protocol::CacheScope};
@@ -177,7 +178,8 @@ impl fmt::Display for Cut {
 /// What the first page failed with; a later page that fails does too, since half a list that looks
 /// whole would hide tools. [`ClientError::is_unsupported`] tells a server that has no such list.
 pub async fn list_all(client: &dyn Client, kind: ListKind, limits: &Limits) -> Result<Listing, ClientError> {
-    let started = Instant::now();
+    // The time of tokio's clock, so that a host's tests can move it.
+    let started = Clock::now();
     let mut listing = Listing::default();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -195,7 +197,7 @@ pub async fn list_all(client: &dyn Client, kind: ListKind, limits: &Limits) -> R
                 return Ok(listing);
             }
         };
-        let fresh_until = Instant::now() + page.ttl.unwrap_or_default();
+        let fresh_until = Clock::now().into_std() + page.ttl.unwrap_or_default();
         let mut kept = Vec::with_capacity(page.items.len());
         for item in page.items {
             items += 1;

@@ -21,9 +21,12 @@ use std::{
     sync::Arc,
 };
 
+use tokio::time::timeout;
+
 use crate::{
     Error, Result,
     catalog::{Aggregator, Catalog, PromptEntry},
+    error::{ClientError, excerpt},
     id::PromptId,
     protocol::{GetPromptResult, Prompt},
 };
@@ -40,13 +43,17 @@ pub struct Command {
 
 /// All prompts as commands, by server and name.
 pub fn commands(catalog: &Catalog) -> Vec<Command> {
+    let qualified = |id: &PromptId| format!("{}:{}", id.server, id.name);
+    let ids = || catalog.prompts().iter().map(|entry| &entry.id);
     let mut seen = BTreeSet::new();
-    let shared: BTreeSet<&str> =
-        catalog.prompts().iter().map(|entry| &*entry.id.name).filter(|name| !seen.insert(*name)).collect();
+    let mut shared: BTreeSet<&str> = ids().map(|id| &*id.name).filter(|name| !seen.insert(*name)).collect();
+    // A name that reads like another prompt's qualified name is qualified too.
+    let all: BTreeSet<String> = ids().map(qualified).collect();
+    shared.extend(seen.into_iter().filter(|name| all.contains(*name)));
     let command = |entry: &Arc<PromptEntry>| {
-        let PromptId { server, name, .. } = &entry.id;
-        let command = if shared.contains(&**name) { format!("/{server}:{name}") } else { format!("/{name}") };
-        Command { command, entry: Arc::clone(entry) }
+        let id = &entry.id;
+        let command = if shared.contains(&*id.name) { qualified(id) } else { id.name.to_string() };
+        Command { command: format!("/{command}"), entry: Arc::clone(entry) }
     };
     catalog.prompts().iter().map(command).collect()
 }
@@ -60,23 +67,24 @@ pub fn check_arguments(prompt: &Prompt, arguments: &BTreeMap<String, String>) ->
         .arguments
         .iter()
         .filter(|argument| argument.required && arguments.get(&argument.name).is_none_or(String::is_empty))
-        .map(|argument| format!("`{}` is required", argument.name));
+        .map(|argument| format!("`{}` is required", excerpt(&argument.name)));
     let unknown = arguments
         .keys()
         .filter(|name| prompt.arguments.iter().all(|argument| argument.name != **name))
-        .map(|name| format!("`{name}` is not one of its arguments"));
+        .map(|name| format!("`{}` is not one of its arguments", excerpt(name)));
     let faults: Vec<String> = missing.chain(unknown).collect();
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Error::invalid(format!("arguments of prompt {}", prompt.name), faults.join(", ")))
+    Err(Error::invalid(format!("arguments of prompt {}", excerpt(&prompt.name)), faults.join(", ")))
 }
 
 /// Gets a prompt that a person invoked.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the catalog does not list it, [`Error::Invalid`] for its arguments
-/// before the server is asked, [`Error::Server`] if the server fails.
+/// before the server is asked, [`Error::Server`] if the server fails or takes longer than
+/// [`Limits::request`](crate::client::Limits::request).
 pub async fn get(
     servers: &Aggregator,
     catalog: &Catalog,
@@ -90,5 +98,8 @@ pub async fn get(
     })?;
     check_arguments(&entry.prompt, arguments)?;
     let client = servers.client(&id.server)?;
-    client.get_prompt(&id.name, arguments).await.map_err(|error| error.at(&id.server, "prompts/get"))
+    let limit = servers.limits().request;
+    let answer = timeout(limit, client.get_prompt(&id.name, arguments)).await;
+    let answer = answer.unwrap_or(Err(ClientError::Timeout { after: limit }));
+    answer.map_err(|error| error.at(&id.server, "prompts/get"))
 }

@@ -84,13 +84,7 @@ impl Annotations {
             }
             roles
         });
-        let priority = fields.number("priority").and_then(|n| {
-            if (0.0..=1.0).contains(&n) {
-                return Some(n);
-            }
-            fields.keep("priority", n.into(), "is not between 0 and 1");
-            None
-        });
+        let priority = fields.fraction("priority");
         Self { audience, priority, last_modified: fields.string("lastModified") }
     }
 

@@ -56,8 +56,9 @@ impl Fields {
         self.take(name, "a boolean", |value| value.as_bool().ok_or(value))
     }
 
-    pub(super) fn number(&mut self, name: &str) -> Option<f64> {
-        self.take(name, "a number", |value| value.as_f64().filter(|n| n.is_finite()).ok_or(value))
+    /// A number from 0 to 1.
+    pub(super) fn fraction(&mut self, name: &str) -> Option<f64> {
+        self.take(name, "a number from 0 to 1", |value| value.as_f64().filter(|n| (0.0..=1.0).contains(n)).ok_or(value))
     }
 
     /// A whole number that is not negative; `1.0` counts as 1, since some servers write floats.
@@ -85,10 +86,12 @@ impl Fields {
             Value::Object(map) => Ok(map),
             other => Err(other),
         })?;
+        // An object that says nothing leaves no typed trace: it stays as it is.
+        let silent = map.values().all(Value::is_null);
         let mut inner = Self { path: self.name(name), rest: map, notes: Vec::new() };
         let item = read(&mut inner);
         self.notes.append(&mut inner.notes);
-        if !inner.rest.is_empty() {
+        if silent || !inner.rest.is_empty() {
             self.rest.insert(name.to_owned(), Value::Object(inner.rest));
         }
         Some(item)

@@ -35,7 +35,8 @@ impl Prompt {
         self
     }
 
-    /// Reads one item of a list. An argument that cannot be read is left out and noted.
+    /// Reads one item of a list. An argument that cannot be read is left out and noted; the
+    /// arguments as sent are then in `extra`.
     ///
     /// # Errors
     /// A sentence, if there is no `name`.
@@ -47,28 +48,40 @@ impl Prompt {
         }
         let title = fields.string("title");
         let description = fields.string("description");
+        let sent = fields.array("arguments");
         let mut arguments = Vec::new();
-        let mut bad = Vec::new();
-        for (i, value) in fields.array("arguments").unwrap_or_default().into_iter().enumerate() {
-            match PromptArgument::read(value) {
-                Ok(argument) => arguments.push(argument),
-                Err(reason) => bad.push(format!("arguments[{i}]: {reason}")),
+        let (mut bad, mut noted) = (false, Vec::new());
+        for (i, value) in sent.iter().flatten().enumerate() {
+            match PromptArgument::read(value.clone()) {
+                Ok(Read { item, notes }) => {
+                    arguments.push(item);
+                    noted.extend(notes.into_iter().map(|note| format!("arguments[{i}]: {note}")));
+                }
+                Err(reason) => {
+                    bad = true;
+                    noted.push(format!("arguments[{i}]: {reason}"));
+                }
             }
         }
-        let (extra, mut notes) = fields.finish();
-        notes.append(&mut bad);
+        let (mut extra, mut notes) = fields.finish();
+        if let Some(sent) = sent.filter(|sent| bad || sent.is_empty()) {
+            extra.insert("arguments".into(), Value::Array(sent));
+        }
+        notes.append(&mut noted);
         Ok(Read { item: Self { name, title, description, arguments, extra }, notes })
     }
 
     /// The description as it was sent.
     pub fn to_value(&self) -> Value {
         let arguments: Vec<Value> = self.arguments.iter().map(PromptArgument::to_value).collect();
+        let as_sent =
+            self.extra.get("arguments").is_some_and(|sent| sent.as_array().is_some_and(|sent| !sent.is_empty()));
         Value::Object(
             Writer::new(&self.extra)
                 .put("name", Some(self.name.as_str()))
                 .put("title", self.title.as_deref())
                 .put("description", self.description.as_deref())
-                .put("arguments", (!arguments.is_empty()).then_some(arguments))
+                .put("arguments", (!arguments.is_empty() && !as_sent).then_some(arguments))
                 .finish(),
         )
     }
@@ -91,13 +104,18 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    fn read(value: Value) -> Result<Self, String> {
+    fn read(value: Value) -> Result<Read<Self>, String> {
         let mut fields = Fields::new(value)?;
         let name = fields.required_string("name")?;
         let title = fields.string("title");
         let description = fields.string("description");
-        let required = fields.boolean("required").unwrap_or(false);
-        Ok(Self { name, title, description, required, extra: fields.finish().0 })
+        let required = fields.boolean("required");
+        let (mut extra, notes) = fields.finish();
+        if required == Some(false) {
+            // The same as saying nothing, but it was said.
+            extra.insert("required".into(), false.into());
+        }
+        Ok(Read { item: Self { name, title, description, required: required.unwrap_or(false), extra }, notes })
     }
 
     fn to_value(&self) -> Value {

@@ -25,6 +25,8 @@ pub struct Resource {
     pub annotations: Annotations,
     /// Everything else, as sent.
     pub extra: Map<String, Value>,
+    /// The server gave no name that could be used: the one here is not written back.
+    unnamed: bool,
 }
 
 impl Resource {
@@ -82,6 +84,7 @@ impl Resource {
         let unnamed = name.is_none();
         let item = Self {
             name: name.unwrap_or_else(|| uri.clone()),
+            unnamed,
             uri,
             title: fields.string("title"),
             description: fields.string("description"),
@@ -102,7 +105,7 @@ impl Resource {
         Value::Object(
             Writer::new(&self.extra)
                 .put("uri", Some(self.uri.as_str()))
-                .put("name", Some(self.name.as_str()))
+                .put("name", (!self.unnamed || self.name != self.uri).then_some(self.name.as_str()))
                 .put("title", self.title.as_deref())
                 .put("description", self.description.as_deref())
                 .put("mimeType", self.mime_type.as_deref())
@@ -136,6 +139,8 @@ pub struct ResourceTemplate {
     pub annotations: Annotations,
     /// Everything else, as sent.
     pub extra: Map<String, Value>,
+    /// The server gave no name that could be used: the one here is not written back.
+    unnamed: bool,
 }
 
 impl ResourceTemplate {
@@ -144,7 +149,7 @@ impl ResourceTemplate {
         Self { uri_template: uri_template.into(), name: name.into(), ..Self::default() }
     }
 
-    /// Reads one item of a list.
+    /// Reads one item of a list. A missing `name` is taken from the template and noted.
     ///
     /// # Errors
     /// A sentence, if there is no `uriTemplate`.
@@ -154,8 +159,11 @@ impl ResourceTemplate {
         if uri_template.is_empty() {
             return Err("`uriTemplate` is empty".into());
         }
+        let name = fields.string("name");
+        let unnamed = name.is_none();
         let item = Self {
-            name: fields.string("name").unwrap_or_else(|| uri_template.clone()),
+            name: name.unwrap_or_else(|| uri_template.clone()),
+            unnamed,
             uri_template,
             title: fields.string("title"),
             description: fields.string("description"),
@@ -163,7 +171,10 @@ impl ResourceTemplate {
             annotations: fields.nested("annotations", Annotations::take).unwrap_or_default(),
             extra: Map::new(),
         };
-        let (extra, notes) = fields.finish();
+        let (extra, mut notes) = fields.finish();
+        if unnamed {
+            notes.push("name is missing: the template stands for it".into());
+        }
         Ok(Read { item: Self { extra, ..item }, notes })
     }
 
@@ -172,7 +183,7 @@ impl ResourceTemplate {
         Value::Object(
             Writer::new(&self.extra)
                 .put("uriTemplate", Some(self.uri_template.as_str()))
-                .put("name", Some(self.name.as_str()))
+                .put("name", (!self.unnamed || self.name != self.uri_template).then_some(self.name.as_str()))
                 .put("title", self.title.as_deref())
                 .put("description", self.description.as_deref())
                 .put("mimeType", self.mime_type.as_deref())

@@ -73,11 +73,16 @@ pub async fn attach(
     limits: &ReadLimits,
     counts: &CountCache,
 ) -> Attached {
-    let reads = selection.resources.iter().map(|resource| read(servers, &resource.id, limits));
-    // In the order given, whichever comes first: what is attached must not depend on timing.
-    let results: Vec<_> = stream::iter(reads).buffered(limits.concurrency.max(1)).collect().await;
+    let ids: Vec<_> = selection.resources.iter().map(|resource| resource.id.clone()).collect();
+    // Made before the first is awaited: a closure that is kept would make the future of a turn one
+    // that cannot be spawned.
+    let reads: Vec<_> = ids.iter().map(|id| read(servers, id, limits)).collect();
+    // In the order given, whichever comes first: what is attached must not depend on timing. Each
+    // text is settled when its turn comes, so that no more of them wait than are read at once.
+    let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
     let mut attached = Attached { excluded: selection.excluded, ..Attached::default() };
-    for (resource, result) in selection.resources.into_iter().zip(results) {
+    for resource in selection.resources {
+        let Some(result) = reads.next().await else { break };
         let id = resource.id.clone();
         if let Err(reason) = result.and_then(|text| attached.take(resource, text, budget, counts)) {
             attached.excluded.push(ExcludedResource { id, reason });

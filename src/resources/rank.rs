@@ -45,10 +45,12 @@ pub fn rank(catalog: &Catalog, now: Timestamp) -> Vec<RankedResource> {
     let mut ranked: Vec<_> = visible
         .map(|entry| {
             let annotations = &entry.resource.annotations;
+            // A host may have made it by hand: what is no priority is none.
+            let priority = annotations.priority.filter(|priority| (0.0..=1.0).contains(priority));
             let modified = annotations.last_modified.as_deref().and_then(parse_timestamp);
             let value = ResourceValue {
-                required: annotations.priority == Some(1.0),
-                priority: annotations.priority.unwrap_or(0.5),
+                required: priority == Some(1.0),
+                priority: priority.unwrap_or(0.5),
                 recency: modified.map_or(0.5, |modified| recency(modified, now)),
             };
             RankedResource { entry: Arc::clone(entry), value }

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
@@ -13,9 +13,10 @@ pub struct ResourceOptions {
     pub budget: TokenBudget,
     /// What recency is measured against.
     pub now: Timestamp,
-    /// The most resources besides pinned ones. Default: 16.
+    /// The most resources besides pinned and required ones. Default: 16. Of required ones, four times
+    /// as many at most: a server that calls everything required must not make a host read everything.
     pub top: usize,
-    /// Resources picked by a person or the host: first, in this order, whatever their priority.
+    /// Resources picked by a person or the host: first, in this order, each once, whatever their priority.
     /// One for the `user` only is refused all the same.
     pub pins: Vec<ResourceId>,
 }
@@ -33,7 +34,7 @@ impl ResourceOptions {
         self
     }
 
-    /// Sets the most resources besides pinned ones.
+    /// Sets the most resources besides pinned and required ones.
     #[must_use]
     pub fn with_top(mut self, top: usize) -> Self {
         self.top = top;
@@ -159,19 +160,25 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
         selection.exclude(entry.id.clone(), ResourceExclusion::Audience);
     }
     let ranked = rank(catalog, options.now);
-    for id in &options.pins {
+    let mut picked = BTreeSet::new();
+    for id in options.pins.iter().filter(|id| picked.insert(*id)) {
         match ranked.iter().find(|resource| resource.entry.id == *id) {
-            Some(resource) => selection.take(resource, true, options.budget),
+            Some(resource) => _ = selection.take(resource, true, options.budget),
             None if catalog.resource(id).is_none() => selection.exclude(id.clone(), ResourceExclusion::Unknown),
             None => {}
         }
     }
-    let pinned = selection.resources.len();
-    for resource in ranked.iter().filter(|resource| !options.pins.contains(&resource.entry.id)) {
-        if selection.resources.len() - pinned >= options.top && !resource.value.required {
-            selection.exclude(resource.entry.id.clone(), ResourceExclusion::Top);
+    let (mut required, mut others) = (0, 0);
+    for resource in ranked.iter().filter(|resource| !picked.contains(&resource.entry.id)) {
+        let (taken, most) = if resource.value.required {
+            (&mut required, options.top.saturating_mul(4))
         } else {
-            selection.take(resource, false, options.budget);
+            (&mut others, options.top)
+        };
+        if *taken >= most {
+            selection.exclude(resource.entry.id.clone(), ResourceExclusion::Top);
+        } else if selection.take(resource, false, options.budget) {
+            *taken += 1;
         }
     }
     selection.excluded.sort_by(|a, b| a.id.cmp(&b.id));
@@ -179,7 +186,8 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
 }
 
 impl ResourceSelection {
-    fn take(&mut self, resource: &RankedResource, pinned: bool, budget: TokenBudget) {
+    /// Whether it fits, and is taken.
+    fn take(&mut self, resource: &RankedResource, pinned: bool, budget: TokenBudget) -> bool {
         const UNKNOWN_SIZE_TOKENS: usize = 500;
         let entry = &resource.entry;
         let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
@@ -187,7 +195,8 @@ impl ResourceSelection {
         let left = budget.tokens() - self.estimated_tokens;
         if estimated_tokens > left {
             let reason = ResourceExclusion::does_not_fit(resource.value.required, estimated_tokens, left);
-            return self.exclude(entry.id.clone(), reason);
+            self.exclude(entry.id.clone(), reason);
+            return false;
         }
         self.estimated_tokens += estimated_tokens;
         self.resources.push(SelectedResource {
@@ -197,6 +206,7 @@ impl ResourceSelection {
             value: resource.value,
             pinned,
         });
+        true
     }
 
     fn exclude(&mut self, id: ResourceId, reason: ResourceExclusion) {

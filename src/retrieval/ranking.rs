@@ -29,6 +29,13 @@ pub struct Hit {
     pub fields: BTreeMap<&'static str, f32>,
 }
 
+impl Hit {
+    /// A hit by score alone, for retrievers outside of this crate.
+    pub fn new(tool: ToolId, score: f32, rank: usize) -> Self {
+        Self { tool, score, rank, tier: Tier::Scored, fields: BTreeMap::new() }
+    }
+}
+
 /// What ranks before any score.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]

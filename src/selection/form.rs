@@ -9,7 +9,7 @@ use crate::{
     tokens::CountCache,
 };
 
-/// How much of a tool's definition is offered. Each step is smaller than the one before.
+/// How much of a tool's definition is offered. No step is larger than the one before.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Form {
@@ -56,7 +56,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The definition of a tool in a form.
+    /// The definition of a tool in a form; never longer than in the form before.
     pub fn of(tool: &Tool, form: Form) -> Self {
         let description = tool.description.as_deref();
         let short = |limit| description.map(|text| shorten(text, limit));
@@ -65,9 +65,10 @@ impl Definition {
             Form::ShortDescription => Self { description: short(240), input_schema: tool.input_schema.clone() },
             Form::MinimalSchema => Self { description: short(240), input_schema: minimal(&tool.input_schema, 0) },
             Form::NameOnly => {
-                let mut input_schema = Map::new();
-                input_schema.insert("type".into(), "object".into());
-                Self { description: short(80), input_schema }
+                let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
+                let minimal = minimal(&tool.input_schema, 0);
+                let smaller = canonical_object(&any).len() < canonical_object(&minimal).len();
+                Self { description: short(80), input_schema: if smaller { any } else { minimal } }
             }
         }
     }
@@ -123,7 +124,9 @@ fn shorten(text: &str, limit: usize) -> String {
     let sentence = head.rmatch_indices(['.', '!', '?', '。', '\n']).map(|(at, mark)| at + mark.len());
     let sentence = sentence.filter(|at| *at * 2 >= end && text[*at..].starts_with(char::is_whitespace)).max();
     let cut = sentence.or_else(|| head.rfind(char::is_whitespace).filter(|at| at * 2 >= end)).unwrap_or(end);
-    format!("{} …", head[..cut].trim_end())
+    let short = format!("{} …", head[..cut].trim_end());
+    // The ellipsis takes room too.
+    if short.len() < text.len() { short } else { text.to_owned() }
 }
 
 /// Below this depth a minimal schema only says that something stands there.

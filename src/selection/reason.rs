@@ -41,7 +41,7 @@ pub enum Exclusion {
     ProviderCap,
     /// Nothing in the catalog covers enough of the query.
     Confidence,
-    /// A pin that no tool of the catalog matches.
+    /// A pin that no tool of the catalog matches, or a ranked tool that the catalog does not hold.
     Unknown,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Exclusion {
             Self::Budget(left) => write!(f, "budget: {left} tokens left"),
             Self::ProviderCap => f.write_str("provider cap: it takes no more tools"),
             Self::Confidence => f.write_str("confidence: nothing covers enough of the query"),
-            Self::Unknown => f.write_str("pin: no such tool in the catalog"),
+            Self::Unknown => f.write_str("unknown: no such tool in the catalog"),
         }
     }
 }

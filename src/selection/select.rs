@@ -1,4 +1,7 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     form::{Definition, Form, full_tokens},
@@ -18,7 +21,8 @@ use crate::{
 pub struct Selection {
     /// Pinned tools by id, then ranked ones by rank.
     pub tools: Vec<SelectedTool>,
-    /// Filtered tools by id, then ranked ones by rank. Tools that were not ranked at all are not listed.
+    /// Filtered tools by id, then pinned and unknown ones, then ranked ones by rank; each tool once.
+    /// Tools that were not ranked at all are not listed.
     pub excluded: Vec<ExcludedTool>,
     /// What the offered definitions cost together; never above the budget.
     pub tokens: usize,
@@ -72,31 +76,43 @@ pub fn select(
 ) -> Selection {
     let mut chosen = Chosen::new(options, counts);
     let mut excluded = Vec::new();
+    // Each tool is decided once, however many pins match it and however often a ranking names it.
+    let mut decided = BTreeSet::new();
     if !filter.is_empty() {
         for entry in catalog.tools() {
             if let Some(why) = filter.exclusion(entry) {
+                decided.insert(&entry.id);
                 excluded.push(ExcludedTool::new(&entry.id, Exclusion::Filtered(why)));
             }
         }
+    }
+    let mut hits: BTreeMap<&ToolId, &Hit> = BTreeMap::new();
+    for hit in &ranking.hits {
+        hits.entry(&hit.tool).or_insert(hit);
     }
     for pin in &options.pins {
         let mut known = false;
         for entry in catalog.tools().iter().filter(|entry| pin.matches(&entry.id)) {
             known = true;
-            if filter.passes(entry) && !chosen.has(&entry.id) {
-                let hit = ranking.hits.iter().find(|hit| hit.tool == entry.id);
-                if let Err(reason) = chosen.take(entry, hit, Inclusion::Pinned) {
-                    excluded.push(ExcludedTool::new(&entry.id, reason));
-                }
+            if decided.insert(&entry.id)
+                && let Err(reason) = chosen.take(entry, hits.get(&entry.id).copied(), Inclusion::Pinned, Form::NameOnly)
+            {
+                excluded.push(ExcludedTool::new(&entry.id, reason));
             }
         }
         if !known {
-            let (server, name) = (pin.server().to_owned(), pin.name().to_owned());
+            let (server, name) = (pin.server(), pin.name());
             excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
         }
     }
-    let candidates = ranking.hits.iter().filter_map(|hit| Some((hit, catalog.tool(&hit.tool)?)));
-    let candidates: Vec<_> = candidates.filter(|(hit, entry)| filter.passes(entry) && !chosen.has(&hit.tool)).collect();
+    let mut candidates = Vec::with_capacity(ranking.hits.len());
+    for hit in ranking.hits.iter().filter(|hit| decided.insert(&hit.tool)) {
+        match catalog.tool(&hit.tool) {
+            Some(entry) => candidates.push((hit, entry)),
+            // The ranking was made from another snapshot.
+            None => excluded.push(ExcludedTool::new(&hit.tool, Exclusion::Unknown)),
+        }
+    }
     chosen.by_rank(&candidates, ranking.coverage, &mut excluded);
     Selection { tokens: chosen.tokens, tools: chosen.tools, excluded, confidence: ranking.coverage }
 }
@@ -114,21 +130,19 @@ impl<'a> Chosen<'a> {
         Self { options, counts, tools: Vec::new(), ranked: 0, tokens: 0 }
     }
 
-    fn has(&self, id: &ToolId) -> bool {
-        self.tools.iter().any(|tool| tool.id == *id)
-    }
-
     /// Takes candidates by rank: first within each server's quota, then whoever is left.
     fn by_rank(&mut self, candidates: &[(&Hit, &Arc<ToolEntry>)], coverage: f32, excluded: &mut Vec<ExcludedTool>) {
         let options = self.options;
+        // Of scores that are all negative none is a share of another: then nothing is too deep.
         let best = candidates.iter().map(|(hit, _)| hit.score).fold(0.0, f32::max);
         let named = candidates.first().is_some_and(|(hit, _)| hit.tier == Tier::Named);
         let unsure = coverage < options.min_confidence && !named;
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut waiting = Vec::new();
+        let mut last = 0;
         let mut per_server: BTreeMap<&ServerId, usize> = BTreeMap::new();
         for (i, (hit, entry)) in candidates.iter().enumerate() {
-            let deep = i >= options.min && hit.tier == Tier::Scored && hit.score < options.ratio * best;
+            let deep = i >= options.min && hit.tier == Tier::Scored && best > 0.0 && hit.score < options.ratio * best;
             reasons[i] = if unsure {
                 Some(Exclusion::Confidence)
             } else if deep {
@@ -139,8 +153,9 @@ impl<'a> Chosen<'a> {
                 waiting.push(i);
                 None
             } else {
-                let taken = self.take_ranked(hit, entry);
+                let taken = self.take_ranked(i, hit, entry);
                 if taken.is_ok() {
+                    last = i;
                     *per_server.entry(&entry.id.server).or_default() += 1;
                 }
                 taken.err()
@@ -148,36 +163,57 @@ impl<'a> Chosen<'a> {
         }
         for i in waiting {
             let (hit, entry) = candidates[i];
-            reasons[i] =
-                if self.ranked >= options.top { Some(Exclusion::Quota) } else { self.take_ranked(hit, entry).err() };
+            reasons[i] = if self.ranked < options.top {
+                self.take_ranked(i, hit, entry).err()
+            } else if i < last {
+                // Tools of other servers that are worth less have the places.
+                Some(Exclusion::Quota)
+            } else {
+                Some(Exclusion::Top)
+            };
         }
         let left_out = candidates.iter().zip(reasons);
         excluded.extend(left_out.filter_map(|((hit, _), reason)| Some(ExcludedTool::new(&hit.tool, reason?))));
         self.tools.sort_by(|a, b| place(a).cmp(&place(b)));
     }
 
-    fn take_ranked(&mut self, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
-        let reason = match hit.tier {
-            Tier::Named => Inclusion::Named,
-            Tier::Scored => Inclusion::Matched(strongest(hit)),
+    /// Takes the candidate at `place`. A name alone is worth its tokens for the likeliest tools
+    /// only: of the others a model should see how they are called, or nothing.
+    fn take_ranked(&mut self, place: usize, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
+        let (reason, smallest) = match hit.tier {
+            Tier::Named => (Inclusion::Named, Form::NameOnly),
+            Tier::Scored if place < self.options.min => (Inclusion::Matched(strongest(hit)), Form::NameOnly),
+            Tier::Scored => (Inclusion::Matched(strongest(hit)), Form::MinimalSchema),
         };
-        self.take(entry, Some(hit), reason)?;
+        self.take(entry, Some(hit), reason, smallest)?;
         self.ranked += 1;
         Ok(())
     }
 
-    /// Takes a tool in the largest form that fits.
-    fn take(&mut self, entry: &ToolEntry, hit: Option<&Hit>, reason: Inclusion) -> Result<(), Exclusion> {
+    /// Takes a tool in the largest form that fits, down to `smallest`.
+    fn take(
+        &mut self,
+        entry: &ToolEntry,
+        hit: Option<&Hit>,
+        reason: Inclusion,
+        smallest: Form,
+    ) -> Result<(), Exclusion> {
         if self.tools.len() >= self.options.provider_cap {
             return Err(Exclusion::ProviderCap);
         }
         let left = self.options.budget.tokens().saturating_sub(self.tokens);
-        for form in Form::ALL {
+        let mut least = usize::MAX;
+        for form in Form::ALL.into_iter().filter(|form| *form <= smallest) {
             let definition = Definition::of(&entry.tool, form);
             let tokens = match form {
                 Form::Full => full_tokens(entry, self.counts),
                 _ => definition.tokens(entry.exposed.as_str(), self.counts),
             };
+            // A form that saves nothing only says less.
+            if tokens >= least {
+                continue;
+            }
+            least = tokens;
             if tokens <= left {
                 self.tokens += tokens;
                 self.tools.push(SelectedTool {

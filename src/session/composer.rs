@@ -21,7 +21,8 @@ pub struct Composer {
     pub(super) servers: Arc<Aggregator>,
     counts: Arc<CountCache>,
     retriever: Arc<dyn Retriever>,
-    index: Mutex<Option<(Digest, Arc<dyn ToolIndex>)>>,
+    // Held while an index is made, so that turns that begin at once do not each make it.
+    index: tokio::sync::Mutex<Option<(Digest, Arc<dyn ToolIndex>)>>,
     rankings: Mutex<LruCache<(Digest, Query, usize), Arc<Ranking>>>,
 }
 
@@ -29,10 +30,19 @@ impl Composer {
     /// How many rankings are remembered: 256. Retried and repeated requests are recent ones.
     pub const RANKINGS: usize = 256;
 
+    /// The longest query whose ranking is remembered: a pasted file would take room for nothing.
+    const MAX_REMEMBERED_BYTES: usize = 8_192;
+
     /// Composes turns over `servers`.
     pub fn new(servers: Arc<Aggregator>, retriever: Arc<dyn Retriever>, counts: Arc<CountCache>) -> Self {
         let capacity = NonZeroUsize::new(Self::RANKINGS).unwrap_or(NonZeroUsize::MIN);
-        Self { servers, counts, retriever, index: Mutex::default(), rankings: Mutex::new(LruCache::new(capacity)) }
+        Self {
+            servers,
+            counts,
+            retriever,
+            index: tokio::sync::Mutex::default(),
+            rankings: Mutex::new(LruCache::new(capacity)),
+        }
     }
 
     /// What counts tokens, with what it remembers.
@@ -45,17 +55,17 @@ impl Composer {
     /// # Errors
     /// What the retriever fails with.
     pub async fn index(&self, catalog: &Catalog) -> Result<Arc<dyn ToolIndex>> {
-        let previous = self.index.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let previous = match previous {
-            Some((digest, index)) if digest == catalog.digest() => return Ok(index),
-            previous => previous.map(|(_, index)| index),
+        let mut current = self.index.lock().await;
+        let previous = match &*current {
+            Some((digest, index)) if *digest == catalog.digest() => return Ok(Arc::clone(index)),
+            previous => previous.as_ref().map(|(_, index)| Arc::clone(index)),
         };
         let (retriever, snapshot) = (Arc::clone(&self.retriever), catalog.clone());
         // Indexing thousands of tools takes its time: other tasks of the host go on meanwhile.
         let index = spawn_blocking(move || retriever.index(&snapshot, previous.as_ref()))
             .await
             .map_err(|error| Error::Index { reason: error.to_string(), source: Some(error.into()) })??;
-        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = Some((catalog.digest(), Arc::clone(&index)));
+        *current = Some((catalog.digest(), Arc::clone(&index)));
         Ok(index)
     }
 
@@ -69,7 +79,7 @@ impl Composer {
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
-        if !filter.is_empty() {
+        if !filter.is_empty() || query.text.len() > Self::MAX_REMEMBERED_BYTES {
             return index.search(query, filter, limit).map(Arc::new);
         }
         let key = (catalog.digest(), query.clone(), limit);

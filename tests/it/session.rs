@@ -1,0 +1,304 @@
+//! Turns of a host: routing, order, failures, prompts.
+
+#![allow(clippy::unwrap_used, reason = "what is made by hand here is as it should be")]
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use proem::{
+    Error, Host, Result, TokenBudget,
+    catalog::Catalog,
+    client::{Change, ListKind, MemoryClient},
+    host::HostBuilder,
+    id::PromptId,
+    prompts,
+    protocol::{ContentBlock, Prompt, Resource, Tool},
+    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
+    retrieval::{Filter, Hit, Query, Ranking, Retriever, ToolIndex},
+    tokens::BytesPerToken,
+};
+use proptest::prelude::*;
+
+use crate::fake::{Fake, Step, id, tools};
+
+/// Ranks all tools by how many letters of the query their names hold: simple, and made outside.
+#[derive(Debug)]
+struct Letters;
+
+#[derive(Debug)]
+struct LettersIndex(Catalog);
+
+impl Retriever for Letters {
+    fn name(&self) -> &str {
+        "letters"
+    }
+
+    fn index(&self, catalog: &Catalog, _: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
+        Ok(Arc::new(LettersIndex(catalog.clone())))
+    }
+}
+
+impl ToolIndex for LettersIndex {
+    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+        let mut hits: Vec<_> = self.0.tools().iter().filter(|entry| filter.passes(entry)).collect();
+        let score = |name: &str| name.chars().filter(|c| query.text.contains(*c)).count();
+        hits.sort_by_key(|entry| (std::cmp::Reverse(score(&entry.id.name)), entry.id.clone()));
+        hits.truncate(limit);
+        let mut ranking = Ranking::default();
+        ranking.coverage = 1.0;
+        for (i, entry) in hits.into_iter().enumerate() {
+            ranking.hits.push(Hit::new(entry.id.clone(), score(&entry.id.name) as f32, i + 1));
+        }
+        Ok(ranking)
+    }
+}
+
+fn builder() -> HostBuilder {
+    Host::builder().retriever(Letters).counter(BytesPerToken::default())
+}
+
+fn providers() -> [Box<dyn Provider>; 3] {
+    [Box::new(Anthropic::new()), Box::new(OpenAiResponses::new()), Box::new(OpenAiChat::new())]
+}
+
+fn now() -> jiff::Timestamp {
+    "2026-10-01T00:00:00Z".parse().unwrap()
+}
+
+#[tokio::test]
+async fn names_are_routed_by_what_was_offered_and_by_nothing_else() {
+    let host = builder()
+        .server("git", MemoryClient::new().with_tool("merge", "Merge").with_tool("log", "Show"))
+        .server("svn", MemoryClient::new().with_tool("log", "Show"))
+        .build()
+        .unwrap();
+    host.refresh().await;
+    let mut session = host.session_at(now());
+    assert!(session.route("merge").is_err());
+    let filter = Filter::new().deny("svn".parse().unwrap());
+    let context = session.turn("merge").filter(filter).build().await.unwrap();
+    assert_eq!(context.route("merge").unwrap().to_string(), "git/merge");
+    assert_eq!(context.route("git_log").unwrap().to_string(), "git/log");
+    for name in ["svn_log", "log", "", "git/merge", "MERGE", "merge "] {
+        let error = context.route(name).unwrap_err();
+        assert!(matches!(error, Error::UnknownTool { .. }) && error.is_not_found(), "{name}");
+    }
+    for provider in providers() {
+        let request = context.render(&*provider);
+        let names: Vec<_> = request.tools().map(|(name, id)| (name.to_owned(), id.to_string())).collect();
+        assert_eq!(names.len(), context.selection().tools.len());
+        for (name, id) in names {
+            assert_eq!(context.route(&name).unwrap().to_string(), id);
+        }
+    }
+    // A later turn offers less, and a call from the earlier one still finds its tool.
+    let filter = Filter::new().deny("git".parse().unwrap());
+    let later = session.turn("log").filter(filter).build().await.unwrap();
+    assert!(later.route("merge").is_err());
+    assert_eq!(session.route("merge").unwrap().to_string(), "git/merge");
+    assert_eq!(session.route("svn_log").unwrap().to_string(), "svn/log");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_fails_does_not_matter_to_the_others() {
+    let turn = |broken: Option<Fake>| async move {
+        let good = MemoryClient::new().with_tool("merge", "Merge").with_resource("a:1", "Some text.");
+        let mut builder = builder().server("git", good);
+        if let Some(broken) = broken {
+            builder = builder.shared_server("broken", broken.boxed());
+        }
+        let host = builder.build().unwrap();
+        host.refresh().await;
+        let mut session = host.session_at(now());
+        let context = session.turn("merge").resources(TokenBudget::new(1_000)).build().await.unwrap();
+        let report = context.report(&Anthropic::new());
+        (context.render(&Anthropic::new()).as_str().to_owned(), report.catalog.failures.len())
+    };
+    let (alone, _) = turn(None).await;
+    for step in [Step::error(-32_603), Step::silence()] {
+        let broken = Fake::new().with(ListKind::Tools, [step.clone()]).with(ListKind::Resources, [step]);
+        assert_eq!(turn(Some(broken)).await, (alone.clone(), 1));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_sees_the_catalog_of_the_last_refresh() {
+    let git = MemoryClient::new().with_tool("merge", "Merge");
+    let host = builder().server("git", git.clone()).build().unwrap();
+    host.refresh().await;
+    let mut session = host.session_at(now());
+    let first = session.turn("merge").build().await.unwrap();
+    git.set_tools([Tool::new("rebase", "Rebase")]);
+    let same = session.turn("merge").build().await.unwrap();
+    assert_eq!(same.render(&Anthropic::new()).as_str(), first.render(&Anthropic::new()).as_str());
+    host.changed().await;
+    let new = session.turn("merge").build().await.unwrap();
+    assert_eq!((new.route("rebase").is_ok(), new.route("merge").is_ok()), (true, false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_are_checked_before_the_server_is_asked() {
+    let prompt = Prompt::new("draft", "Draft").with_argument("ticket", true).with_argument("tone", false);
+    let desk = MemoryClient::new().with_prompt(prompt, "Answer {ticket}.");
+    let host = builder().server("desk", desk).build().unwrap();
+    host.refresh().await;
+    let get = |name: &str, arguments: &[(&str, &str)]| {
+        let arguments: BTreeMap<String, String> =
+            arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (host, id) = (host.clone(), PromptId::new(id("desk"), name));
+        async move { host.prompt(&id, &arguments).await }
+    };
+    let result = get("draft", &[("ticket", "T-1")]).await.unwrap();
+    assert_eq!(result.messages[0].content, ContentBlock::text("Answer T-1."));
+    let error = get("draft", &[("ticket", ""), ("colour", "red")]).await.unwrap_err();
+    let expected = "invalid arguments of prompt draft: `ticket` is required, `colour` is not one of its arguments";
+    assert_eq!(error.to_string(), expected);
+    assert!(get("gone", &[]).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_never_comes_ends() {
+    let fake = Fake::new().with(ListKind::Prompts, [Step::items([serde_json::json!({"name": "draft"})])]);
+    let host = builder().shared_server("desk", fake.boxed()).build().unwrap();
+    host.refresh().await;
+    let error = host.prompt(&PromptId::new(id("desk"), "draft"), &BTreeMap::new()).await.unwrap_err();
+    assert_eq!(error.to_string(), "server `desk`: prompts/get: no answer within 30s");
+    assert!(error.is_timeout());
+}
+
+#[derive(Debug)]
+struct Counted(Arc<std::sync::atomic::AtomicUsize>);
+
+impl Retriever for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        Letters.index(catalog, previous)
+    }
+}
+
+#[tokio::test]
+async fn turns_that_begin_at_once_index_once() {
+    let indexed = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let builder = Host::builder().retriever(Counted(Arc::clone(&indexed))).counter(BytesPerToken::default());
+    let host = builder.server("git", MemoryClient::new().with_tool("merge", "Merge")).build().unwrap();
+    host.refresh().await;
+    let turns = (0..8).map(|_| {
+        let host = host.clone();
+        tokio::spawn(async move { host.session_at(now()).turn("merge").build().await.unwrap().selection().tools.len() })
+    });
+    for turn in turns.collect::<Vec<_>>() {
+        assert_eq!(turn.await.unwrap(), 1);
+    }
+    assert_eq!(indexed.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
+fn commands_are_apart_whatever_the_prompts_are_called() {
+    let catalog = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "a:x"), ("e", "e")]
+        .into_iter()
+        .fold(Catalog::builder(), |builder, (server, name)| builder.prompt(id(server), Prompt::new(name, "")))
+        .build();
+    let commands: Vec<_> = prompts::commands(&catalog).into_iter().map(|command| command.command).collect();
+    assert_eq!(commands, ["/a:x", "/b:x", "/y", "/d:a:x", "/e"]);
+}
+
+#[test]
+fn a_host_says_what_it_lacks() {
+    let twice = builder().server("git", MemoryClient::new()).server("git", MemoryClient::new()).build();
+    assert_eq!(twice.unwrap_err().to_string(), "invalid server id `git`: two servers have this name");
+    assert!(builder().server("", MemoryClient::new()).build().is_err());
+    let default = Host::builder().build();
+    if cfg!(all(feature = "tantivy", feature = "tiktoken")) {
+        assert!(default.is_ok());
+    } else {
+        let error = default.unwrap_err();
+        assert!(matches!(error, Error::Missing { .. }), "{error}");
+        assert!(error.to_string().contains("switch on the feature"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_sessions_at_once_see_whole_catalogs() {
+    let fake = Fake::new().with(ListKind::Tools, [tools(["a1", "a2"]), tools(["b1", "b2"]), tools(["c1", "c2"])]);
+    let host = builder().shared_server("git", fake.boxed()).build().unwrap();
+    host.refresh().await;
+    let turns = (0..20).map(|i| {
+        let (host, fake) = (host.clone(), fake.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(37 * i)).await;
+            if i % 7 == 3 {
+                fake.say(Change::List(ListKind::Tools));
+                host.changed().await;
+            }
+            let mut session = host.session_at(now());
+            let context = session.turn("abc").build().await.unwrap();
+            let names: Vec<_> = context.selection().tools.iter().map(|tool| tool.id.name.to_string()).collect();
+            assert!(names.len() == 2 && names[0][..1] == names[1][..1], "{names:?}");
+        })
+    });
+    for turn in turns.collect::<Vec<_>>() {
+        turn.await.unwrap();
+    }
+}
+
+type Items = BTreeMap<String, (Vec<String>, Vec<String>)>;
+
+/// All three requests of one turn.
+async fn requests(servers: &Items, order: &[usize], pages: usize, query: &str) -> Vec<String> {
+    let names: Vec<_> = servers.keys().collect();
+    let mut builder = builder();
+    for i in order {
+        let (tools, resources) = &servers[names[*i]];
+        let client =
+            tools.iter().fold(MemoryClient::new(), |client, name| client.with_tool(name, format!("Does {name}")));
+        let client = resources.iter().fold(client, |client, uri| {
+            let mut resource = Resource::new(uri, uri);
+            resource.size = Some(10);
+            client.with_described_resource(resource, format!("Text of {uri}"))
+        });
+        builder = builder.server(names[*i], client.with_instructions("Be brief.").with_page_size(pages));
+    }
+    let host = builder.build().unwrap();
+    host.refresh().await;
+    let mut session = host.session_at(now());
+    let turn = session.turn(query).system("Be kind.").model("some-model");
+    let context = turn.tools(TokenBudget::new(200)).resources(TokenBudget::new(40)).build().await.unwrap();
+    providers().iter().map(|provider| context.render(&**provider).as_str().to_owned()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_same_servers_give_the_same_bytes_in_any_order(
+        (servers, order) in prop::collection::btree_map(
+            "[a-d]{1,2}",
+            (prop::collection::btree_set("[a-f_.]{1,4}", 0..6), prop::collection::btree_set("[a-c]:[a-f]{1,3}", 0..4)),
+            1..5,
+        ).prop_flat_map(|servers| {
+            let servers: Items = servers
+                .into_iter()
+                .map(|(name, (tools, uris))| (name, (tools.into_iter().collect(), uris.into_iter().collect())))
+                .collect();
+            let order: Vec<usize> = (0..servers.len()).collect();
+            (Just(servers), Just(order).prop_shuffle())
+        }),
+        query in "[a-f ]{0,8}",
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let straight: Vec<usize> = (0..servers.len()).collect();
+        let (one, again, mixed) = runtime.block_on(async {
+            (
+                requests(&servers, &straight, 100, &query).await,
+                requests(&servers, &straight, 100, &query).await,
+                requests(&servers, &order, 1, &query).await,
+            )
+        });
+        prop_assert_eq!(&one, &again);
+        prop_assert_eq!(&one, &mixed);
+    }
+}
