@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
-    json::{canonical_object, write_string},
+    json::{Digest, canonical_object, write_string},
     protocol::Tool,
     tokens::CountCache,
 };
@@ -72,12 +72,6 @@ impl Definition {
             }
         }
     }
-
-    /// The tokens of a tool's definition: of its exposed name, description and schema as canonical
-    /// JSON, which is what providers put into the prompt in one wording or another.
-    pub(super) fn tokens(&self, exposed: &str, counts: &CountCache) -> usize {
-        counts.count(&text(exposed, self.description.as_deref(), &self.input_schema))
-    }
 }
 
 /// The tokens of all definitions of a catalog in full: what a request would carry without selection.
@@ -87,7 +81,8 @@ impl Definition {
 pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
     let tools = catalog.tools();
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(8);
-    let count = |tools: &[Arc<ToolEntry>]| -> usize { tools.iter().map(|entry| full_tokens(entry, counts)).sum() };
+    let count =
+        |tools: &[Arc<ToolEntry>]| -> usize { tools.iter().map(|entry| form_tokens(entry, Form::Full, counts)).sum() };
     if threads == 1 || tools.len() < 64 {
         return count(tools);
     }
@@ -99,9 +94,21 @@ pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
     })
 }
 
-pub(super) fn full_tokens(entry: &ToolEntry, counts: &CountCache) -> usize {
-    let tool = &entry.tool;
-    counts.count(&text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema))
+/// The tokens of a tool in a form: of its exposed name, description and schema as canonical JSON,
+/// which is what providers put into the prompt in one wording or another.
+///
+/// Known by the digest of the definition, so that no text is made for what was counted before: a
+/// turn asks for the tokens of many tools, in forms that are then not taken.
+pub(super) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) -> usize {
+    let key: [&[u8]; 3] = [entry.digest.as_bytes(), entry.exposed.as_str().as_bytes(), form.as_str().as_bytes()];
+    counts.count_as(Digest::of_parts(key), || {
+        let tool = &entry.tool;
+        if form == Form::Full {
+            return text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema);
+        }
+        let Definition { description, input_schema } = Definition::of(tool, form);
+        text(entry.exposed.as_str(), description.as_deref(), &input_schema)
+    })
 }
 
 fn text(exposed: &str, description: Option<&str>, input_schema: &Map<String, Value>) -> String {

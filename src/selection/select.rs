@@ -4,7 +4,7 @@ use std::{
 };
 
 use super::{
-    form::{Definition, Form, full_tokens},
+    form::{Definition, Form, form_tokens},
     options::SelectionOptions,
     reason::{Exclusion, Inclusion},
 };
@@ -204,11 +204,7 @@ impl<'a> Chosen<'a> {
         let left = self.options.budget.tokens().saturating_sub(self.tokens);
         let mut least = usize::MAX;
         for form in Form::ALL.into_iter().filter(|form| *form <= smallest) {
-            let definition = Definition::of(&entry.tool, form);
-            let tokens = match form {
-                Form::Full => full_tokens(entry, self.counts),
-                _ => definition.tokens(entry.exposed.as_str(), self.counts),
-            };
+            let tokens = form_tokens(entry, form, self.counts);
             // A form that saves nothing only says less.
             if tokens >= least {
                 continue;
@@ -219,7 +215,7 @@ impl<'a> Chosen<'a> {
                 self.tools.push(SelectedTool {
                     id: entry.id.clone(),
                     exposed: entry.exposed.clone(),
-                    definition,
+                    definition: Definition::of(&entry.tool, form),
                     form,
                     tokens,
                     score: hit.map_or(0.0, |hit| hit.score),
