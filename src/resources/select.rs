@@ -1,9 +1,13 @@
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use jiff::Timestamp;
 
 use super::rank::{RankedResource, ResourceValue, rank};
-use crate::{catalog::Catalog, id::ResourceId, tokens::TokenBudget};
+use crate::{
+    catalog::{Catalog, ResourceEntry},
+    id::ResourceId,
+    tokens::TokenBudget,
+};
 
 /// How resources are selected.
 #[derive(Clone, Debug)]
@@ -155,6 +159,11 @@ impl ResourceExclusion {
 
 /// Selects what is to be read, on estimates.
 pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection {
+    if options.budget == TokenBudget::ZERO && options.top > 0 && options.pins.is_empty() {
+        if let Some(excluded) = none_fits(catalog) {
+            return ResourceSelection { excluded, ..ResourceSelection::default() };
+        }
+    }
     let mut selection = ResourceSelection::default();
     for entry in catalog.resources().iter().filter(|entry| !entry.resource.annotations.for_model()) {
         selection.exclude(entry.id.clone(), ResourceExclusion::Audience);
@@ -185,13 +194,34 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
     selection
 }
 
+/// All resources with the reason that each has when there is no budget, which is what every turn
+/// asks for unless its host attaches: nothing need be ranked for it. `None` if one costs nothing.
+fn none_fits(catalog: &Catalog) -> Option<Vec<ExcludedResource>> {
+    let exclude = |entry: &Arc<ResourceEntry>| {
+        let reason = if entry.resource.annotations.for_model() {
+            let required = entry.resource.annotations.priority == Some(1.0);
+            let tokens = Some(estimated_tokens(entry)).filter(|tokens| *tokens > 0)?;
+            ResourceExclusion::does_not_fit(required, tokens, 0)
+        } else {
+            ResourceExclusion::Audience
+        };
+        Some(ExcludedResource { id: entry.id.clone(), reason })
+    };
+    // In the order of the catalog, which is that of ids.
+    catalog.resources().iter().map(exclude).collect()
+}
+
+fn estimated_tokens(entry: &ResourceEntry) -> usize {
+    const UNKNOWN_SIZE_TOKENS: usize = 500;
+    let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
+    size.unwrap_or(UNKNOWN_SIZE_TOKENS)
+}
+
 impl ResourceSelection {
     /// Whether it fits, and is taken.
     fn take(&mut self, resource: &RankedResource, pinned: bool, budget: TokenBudget) -> bool {
-        const UNKNOWN_SIZE_TOKENS: usize = 500;
         let entry = &resource.entry;
-        let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
-        let estimated_tokens = size.unwrap_or(UNKNOWN_SIZE_TOKENS);
+        let estimated_tokens = estimated_tokens(entry);
         let left = budget.tokens() - self.estimated_tokens;
         if estimated_tokens > left {
             let reason = ResourceExclusion::does_not_fit(resource.value.required, estimated_tokens, left);
