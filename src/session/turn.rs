@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::{collections::BTreeSet, time::Instant};
 
 use jiff::Timestamp;
 
@@ -174,8 +174,8 @@ impl<'a> Turn<'a> {
 
 /// The instructions of the servers whose tools are offered: how to use what is not there helps nobody.
 fn instructions(catalog: &Catalog, selection: &Selection) -> Vec<(ServerId, String)> {
-    let offers = |id: &ServerId| selection.tools.iter().any(|tool| tool.id.server == *id);
-    let servers = catalog.servers().iter().filter(|server| offers(&server.id));
+    let offering: BTreeSet<&ServerId> = selection.tools.iter().map(|tool| &tool.id.server).collect();
+    let servers = offering.into_iter().filter_map(|id| catalog.server(id));
     let text = |text: &String| !text.trim().is_empty();
     servers.filter_map(|server| Some((server.id.clone(), server.info.instructions.clone().filter(text)?))).collect()
 }
