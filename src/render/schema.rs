@@ -38,16 +38,30 @@ pub(super) fn repair(schema: &Map<String, Value>, rules: &[Rule]) -> Result<Repa
     if schema.values().map(json::depth).max().unwrap_or(0) >= json::MAX_DEPTH {
         return Err(format!("its schema is nested deeper than {}", json::MAX_DEPTH));
     }
-    let mut repaired = schema.clone();
     let mut losses = Vec::new();
-    for rule in rules {
-        rule(&mut repaired, &mut losses)?;
-    }
-    let schema = json::canonical_object(&repaired);
+    let schema = if is_plain(schema) {
+        json::canonical_object(schema)
+    } else {
+        let mut repaired = schema.clone();
+        for rule in rules {
+            rule(&mut repaired, &mut losses)?;
+        }
+        json::canonical_object(&repaired)
+    };
     if schema.len() > MAX_BYTES {
         return Err(format!("its schema is larger than {MAX_BYTES} bytes"));
     }
     Ok(Repaired { schema, losses })
+}
+
+/// Whether no rule has anything to do, as with most schemas: then none need be copied for it. The
+/// keys are all those that some rule touches.
+fn is_plain(schema: &Map<String, Value>) -> bool {
+    const REPAIRED: [&str; 10] = ["$schema", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum"];
+    schema.get("type").is_some_and(|kind| kind == "object")
+        && schema.get("properties").is_some_and(Value::is_object)
+        && schema.get("required").is_none_or(is_names)
+        && !REPAIRED.iter().any(|key| schema.contains_key(*key))
 }
 
 /// `$schema` names the dialect, which no provider asks for: nothing is lost.
@@ -195,7 +209,14 @@ mod tests {
 
     fn plain(schema: Value) -> Result<(Value, Vec<String>), String> {
         let Value::Object(schema) = schema else { panic!("no object") };
-        let Repaired { schema, losses } = repair(&schema, PLAIN_ROOT)?;
+        let Repaired { schema: text, losses } = repair(&schema, PLAIN_ROOT)?;
+        if is_plain(&schema) {
+            let mut repaired = schema.clone();
+            let mut none = Vec::new();
+            PLAIN_ROOT.iter().try_for_each(|rule| rule(&mut repaired, &mut none))?;
+            assert_eq!((repaired, none), (schema, vec![]), "a plain schema is what the rules leave as it is");
+        }
+        let schema = text;
         Ok((serde_json::from_str(&schema).unwrap(), losses))
     }
 
