@@ -12,6 +12,24 @@ pub(crate) fn print<T>(name: &str, inputs: impl IntoIterator<Item = T>, mut run:
     print_times(name, times.collect());
 }
 
+/// As [`print`], but goes through all inputs three times and counts the median of each: what the
+/// machine does beside falls on one round, what an input costs on all of them.
+pub(crate) fn print_rounds<T>(name: &str, inputs: &[T], mut run: impl FnMut(&T)) {
+    let mut times = vec![[Duration::ZERO; 3]; inputs.len()];
+    for round in 0..3 {
+        for (input, times) in inputs.iter().zip(&mut times) {
+            let started = Instant::now();
+            run(input);
+            times[round] = started.elapsed();
+        }
+    }
+    let median = |mut times: [Duration; 3]| {
+        times.sort_unstable();
+        times[1]
+    };
+    print_times(name, times.into_iter().map(median).collect());
+}
+
 /// Prints the spread of times that were taken elsewhere.
 pub(crate) fn print_times(name: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
