@@ -28,7 +28,7 @@ use proem::{
 use serde_json::{Map, Value, json};
 
 /// Where all numbers come from.
-pub(crate) const SEED: u64 = 0x5eed_0f_70_0000;
+pub(crate) const SEED: u64 = 0x5eed_0f70_0000;
 
 /// The sizes that are measured; the smallest alone where benches are only checked to run (`cargo test --benches`).
 pub(crate) fn sizes() -> &'static [usize] {
@@ -275,7 +275,7 @@ impl Words {
             })
         });
         let resources = resources.collect();
-        let instructions = (number % 4 == 0).then(|| self.text(&mut random, 400));
+        let instructions = number.is_multiple_of(4).then(|| self.text(&mut random, 400));
         Server { id: ServerId::new(format!("{product}-{domain}-{number}")).unwrap(), instructions, tools, resources }
     }
 

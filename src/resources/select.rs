@@ -159,10 +159,12 @@ impl ResourceExclusion {
 
 /// Selects what is to be read, on estimates.
 pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection {
-    if options.budget == TokenBudget::ZERO && options.top > 0 && options.pins.is_empty() {
-        if let Some(excluded) = none_fits(catalog) {
-            return ResourceSelection { excluded, ..ResourceSelection::default() };
-        }
+    if options.budget == TokenBudget::ZERO
+        && options.top > 0
+        && options.pins.is_empty()
+        && let Some(excluded) = none_fits(catalog)
+    {
+        return ResourceSelection { excluded, ..ResourceSelection::default() };
     }
     let mut selection = ResourceSelection::default();
     for entry in catalog.resources().iter().filter(|entry| !entry.resource.annotations.for_model()) {
