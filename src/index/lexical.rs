@@ -1,6 +1,6 @@
 use std::{
     cmp::{Ordering, Reverse},
-    collections::{BTreeMap, BinaryHeap},
+    collections::{BTreeMap, BinaryHeap, HashMap},
     sync::Arc,
 };
 
@@ -17,12 +17,12 @@ use super::{
 };
 use crate::{
     Result,
-    catalog::{Catalog, ServerEntry},
+    catalog::{Catalog, ServerEntry, ToolEntry},
     id::ServerId,
 };
 
 /// How tools are indexed and scored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LexicalOptions {
     analyzer: Analyzer,
     weights: FieldWeights,
@@ -66,22 +66,11 @@ impl LexicalOptions {
     }
 }
 
-impl Default for LexicalOptions {
-    fn default() -> Self {
-        Self {
-            analyzer: Analyzer::default(),
-            weights: FieldWeights::default(),
-            bm25: Bm25::default(),
-            hints: Arc::default(),
-        }
-    }
-}
-
 /// The postings of one catalog snapshot.
 ///
 /// It is made of segments that never change, the newest last. A changed catalog gets a segment
 /// with the documents that changed, and shares the others; a segment joins the one before it when
-/// it has grown to a tenth of it, so there are few of them and each document is indexed again
+/// it has grown to a quarter of it, so there are few of them and each document is indexed again
 /// only a few times. Two snapshots made from the same one do not meet: nothing is written in place.
 #[derive(Clone)]
 pub(crate) struct LexicalIndex {
@@ -245,7 +234,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// By position in the previous catalog: the position of the same document in this one, or [`Part::GONE`].
     fn kept(&self, previous: &LexicalIndex) -> Vec<u32> {
-        let unchanged_servers: BTreeMap<&ServerId, bool> = self
+        let unchanged: HashMap<&ServerId, bool> = self
             .catalog
             .servers()
             .iter()
@@ -259,10 +248,10 @@ impl Builder<'_> {
         let mut kept = Vec::with_capacity(previous.catalog.tools().len());
         for before in previous.catalog.tools() {
             // Both are ordered by id.
-            while tools.next_if(|(_, tool)| tool.id < before.id).is_some() {}
-            let same = tools.next_if(|(_, tool)| tool.id == before.id).filter(|(_, tool)| {
+            while tools.next_if(|(_, tool)| !same_id(tool, before) && tool.id < before.id).is_some() {}
+            let same = tools.next_if(|(_, tool)| same_id(tool, before)).filter(|(_, tool)| {
                 tool.digest == before.digest
-                    && unchanged_servers.get(&tool.id.server).copied().unwrap_or(false)
+                    && unchanged.get(&tool.id.server) == Some(&true)
                     && (same_hints || previous.options.hints.of(&tool.id) == self.options.hints.of(&tool.id))
             });
             kept.push(same.map_or(Part::GONE, |(position, _)| position));
@@ -319,8 +308,14 @@ impl Builder<'_> {
     }
 }
 
+/// Whether two entries are of one tool. A definition holds its name, so equal digests decide it
+/// without a look at the names, which lie elsewhere in memory.
+pub(crate) fn same_id(a: &ToolEntry, b: &ToolEntry) -> bool {
+    a.id.server == b.id.server && (a.digest == b.digest || a.id.name == b.id.name)
+}
+
 /// A segment joins the one before it when that one is less than so many times as large.
-const GROWTH: usize = 10;
+const GROWTH: usize = 4;
 
 fn live(part: &Part) -> usize {
     part.slots.iter().filter(|slot| **slot != Part::GONE).count()
@@ -351,7 +346,7 @@ mod tests {
         // The first is as it was.
         assert_eq!(sizes(&first), [300]);
         // Parts that are no longer small against the one before are joined.
-        let third = LexicalIndex::build(&catalog(300, 40), &options, Some(&second)).unwrap();
+        let third = LexicalIndex::build(&catalog(300, 80), &options, Some(&second)).unwrap();
         assert_eq!(sizes(&third), [300]);
         // Other weights make other postings.
         let other = options.with_weights(FieldWeights::default().with(Field::Name, 1.0));

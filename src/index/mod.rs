@@ -44,6 +44,6 @@ pub use self::{
 };
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
-    lexical::LexicalIndex,
+    lexical::{LexicalIndex, same_id},
     words::{Word, fold, normalize, split},
 };

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use tantivy::{
-    DocId, Index, InvertedIndexReader, SegmentReader, TantivyDocument,
+    DocId, Index, IndexSettings, InvertedIndexReader, SegmentReader, TantivyDocument,
     directory::RamDirectory,
     schema::{FAST, Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
+    store::Compressor,
     tokenizer::{PreTokenizedString, Token},
 };
 
@@ -39,6 +40,7 @@ impl Segment {
         let memory = if count < SMALL_SEGMENT { SMALL_MEMORY } else { MEMORY };
         let mut writer = Index::builder()
             .schema(schema)
+            .settings(settings())
             .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), memory)
             .map_err(failed("cannot start a segment"))?;
         let mut stems = analyzer.bulk();
@@ -111,6 +113,15 @@ fn schema() -> (Schema, [TantivyField; Field::ALL.len()], TantivyField) {
     let fields = Field::ALL.map(|field| builder.add_text_field(field.as_str(), options.clone()));
     let length = builder.add_u64_field(LENGTH, FAST);
     (builder.build(), fields, length)
+}
+
+/// Nothing is stored, so nothing need be compressed, least of all by a thread of its own.
+fn settings() -> IndexSettings {
+    IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    }
 }
 
 pub(super) fn failed(what: &'static str) -> impl Fn(tantivy::TantivyError) -> Error {

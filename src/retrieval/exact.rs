@@ -12,14 +12,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
+    id::ServerId,
     index::{Word, fold, normalize, split},
 };
 
 /// The names of one catalog snapshot.
 #[derive(Debug, Default)]
 pub(super) struct NameIndex {
-    /// By position in the catalog.
-    names: Vec<Names>,
     /// Hashes of names with and without server, and whose they are; sorted.
     table: Vec<(u64, u32)>,
     /// The words of the longest name.
@@ -30,29 +29,29 @@ impl NameIndex {
     /// More words than this are no name.
     const MAX_WORDS: usize = 24;
 
-    /// Reads the names of a catalog; those of tools that `previous` knows are not read again.
-    pub(super) fn build(catalog: &Catalog, previous: Option<(&Catalog, &Self)>) -> Self {
-        let mut known =
-            previous.into_iter().flat_map(|(catalog, index)| catalog.tools().iter().zip(&index.names)).peekable();
-        let mut names = Vec::with_capacity(catalog.tools().len());
-        for entry in catalog.tools() {
-            // Both are ordered by id.
-            while known.next_if(|(before, _)| before.id < entry.id).is_some() {}
-            let same = known.next_if(|(before, _)| before.id == entry.id);
-            names.push(same.map_or_else(|| Names::read(entry), |(_, names)| *names));
-        }
-        let mut table = Vec::with_capacity(2 * names.len());
+    /// Reads the names of a catalog.
+    pub(super) fn build(catalog: &Catalog) -> Self {
+        let mut table = Vec::with_capacity(2 * catalog.tools().len());
         let mut longest = 0;
-        for (position, names) in (0..).zip(&names) {
-            for name in [names.bare, names.qualified] {
-                if (1..=Self::MAX_WORDS).contains(&usize::from(name.words)) {
-                    table.push((name.hash, position));
-                    longest = longest.max(usize::from(name.words));
+        let mut server: Option<(&ServerId, Vec<String>)> = None;
+        for (position, entry) in (0..).zip(catalog.tools()) {
+            let id = &entry.id;
+            let of_server = match server.take_if(|(server, _)| *server == &id.server) {
+                Some((_, words)) => words,
+                None => folded(id.server.as_str()),
+            };
+            let name = folded(&id.name);
+            for words in [&[], of_server.as_slice()] {
+                let count = words.len() + name.len();
+                if !name.is_empty() && count <= Self::MAX_WORDS {
+                    table.push((hash(words.iter().chain(&name)), position));
+                    longest = longest.max(count);
                 }
             }
+            server = Some((&id.server, of_server));
         }
         table.sort_unstable();
-        Self { names, table, longest }
+        Self { table, longest }
     }
 
     /// The positions of the tools that `text` names, in order, each once.
@@ -100,10 +99,10 @@ impl NameIndex {
             if found.is_empty() {
                 continue;
             }
-            let mentioned = |position: &u32| request.mentions(catalog.tools()[*position as usize].id.server.as_str());
-            if found.iter().any(mentioned) {
-                found.retain(mentioned);
-            }
+            // Of several, the one whose server is mentioned, then the one that is spelled just so.
+            let id = |position: &u32| &catalog.tools()[*position as usize].id;
+            keep_if_any(&mut found, |position| request.mentions(id(position).server.as_str()));
+            keep_if_any(&mut found, |position| *id(position).name == *style.written);
             named.extend(found);
             return Some(count);
         }
@@ -116,37 +115,16 @@ impl NameIndex {
     }
 }
 
-/// A tool's names as they are looked up.
-#[derive(Clone, Copy, Debug)]
-struct Names {
-    bare: Name,
-    /// With the server before it.
-    qualified: Name,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Name {
-    hash: u64,
-    words: u8,
-}
-
-impl Names {
-    fn read(entry: &ToolEntry) -> Self {
-        let (server, name) = (folded(entry.id.server.as_str()), folded(&entry.id.name));
-        Self { bare: Name::of(&name), qualified: Name::of(server.iter().chain(&name)) }
+fn keep_if_any(found: &mut Vec<u32>, mut holds: impl FnMut(&u32) -> bool) {
+    if found.len() > 1 && found.iter().any(&mut holds) {
+        found.retain(holds);
     }
 }
 
-impl Name {
-    fn of<'a>(words: impl IntoIterator<Item = &'a String>) -> Self {
-        let mut hasher = DefaultHasher::new();
-        let mut count = 0_u8;
-        for word in words {
-            word.hash(&mut hasher);
-            count = count.saturating_add(1);
-        }
-        Self { hash: hasher.finish(), words: count }
-    }
+fn hash<'a>(words: impl Iterator<Item = &'a String>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// How words spell a tool's name.
@@ -270,7 +248,7 @@ fn folded(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{id::ServerId, protocol::Tool};
+    use crate::protocol::Tool;
 
     fn named(tools: &[(&str, &str)], text: &str) -> Vec<String> {
         let catalog = tools
@@ -279,7 +257,7 @@ mod tests {
                 builder.tool(ServerId::new(server).unwrap(), Tool::new(*name, ""))
             })
             .build();
-        let index = NameIndex::build(&catalog, None);
+        let index = NameIndex::build(&catalog);
         let found = index.named(&catalog, text, |_| true);
         found.iter().map(|position| catalog.tools()[*position as usize].id.to_string()).collect()
     }
@@ -332,6 +310,15 @@ mod tests {
             named(&tools, "create_issue_comment or create_issue"),
             ["git/create_issue", "git/create_issue_comment"]
         );
+    }
+
+    #[test]
+    fn the_spelling_decides_between_servers() {
+        let tools = [("crm", "getUser"), ("hr", "get_user")];
+        assert_eq!(named(&tools, "getUser"), ["crm/getUser"]);
+        assert_eq!(named(&tools, "call get_user now"), ["hr/get_user"]);
+        assert_eq!(named(&tools, "get user"), ["crm/getUser", "hr/get_user"]);
+        assert_eq!(named(&tools, "hr.getUser"), ["hr/get_user"]);
     }
 
     #[test]

@@ -56,6 +56,14 @@ impl Filter {
         self.allow.is_empty() && self.deny.is_empty() && !self.read_only && self.predicates.is_empty()
     }
 
+    /// Whether `other` lets the same tools pass whenever it is asked: never so with predicates,
+    /// whose answers may change.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn always_equals(&self, other: &Self) -> bool {
+        let without_predicates = self.predicates.is_empty() && other.predicates.is_empty();
+        without_predicates && self.read_only == other.read_only && self.allow == other.allow && self.deny == other.deny
+    }
+
     /// Whether the tool may be ranked.
     pub fn passes(&self, entry: &ToolEntry) -> bool {
         self.exclusion(entry).is_none()
@@ -102,14 +110,14 @@ impl fmt::Debug for Filter {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ToolPattern {
-    server: String,
-    name: String,
+    server: Wildcard,
+    name: Wildcard,
 }
 
 impl ToolPattern {
     /// Whether it matches the tool.
     pub fn matches(&self, tool: &ToolId) -> bool {
-        wildcard(&self.server, tool.server.as_str()) && wildcard(&self.name, &tool.name)
+        self.server.matches(tool.server.as_str()) && self.name.matches(&tool.name)
     }
 
     /// The part that is matched against server ids.
@@ -135,7 +143,7 @@ impl FromStr for ToolPattern {
                 "it must be `server`, `server/tool` or hold `*`",
             ));
         }
-        Ok(Self { server: server.to_owned(), name: name.to_owned() })
+        Ok(Self { server: Wildcard::new(server), name: Wildcard::new(name) })
     }
 }
 
@@ -145,20 +153,46 @@ impl fmt::Display for ToolPattern {
     }
 }
 
-/// `*` matches any run of characters; linear in the text for one star, bounded by pattern × text for more.
-fn wildcard(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let parts: Vec<_> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
+/// A text in which `*` stands for any run of characters, taken apart once: it is compared with
+/// every tool of every filtered search.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Wildcard {
+    first: String,
+    /// What stands between stars.
+    middle: Vec<String>,
+    /// What stands after the last star; `None` without a star.
+    last: Option<String>,
+}
+
+impl Wildcard {
+    fn new(pattern: &str) -> Self {
+        let mut parts = pattern.split('*').map(str::to_owned);
+        let first = parts.next().unwrap_or_default();
+        let mut middle: Vec<String> = parts.collect();
+        let last = middle.pop();
+        Self { first, middle, last }
     }
-    rest.len() >= last.len() && rest.ends_with(last)
+
+    /// Linear in the text for one star, bounded by pattern × text for more.
+    fn matches(&self, text: &str) -> bool {
+        let Some(last) = &self.last else { return self.first == text };
+        let Some(mut rest) = text.strip_prefix(self.first.as_str()) else { return false };
+        for part in &self.middle {
+            match rest.find(part.as_str()) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => return false,
+            }
+        }
+        rest.ends_with(last.as_str())
+    }
+}
+
+impl fmt::Display for Wildcard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.first)?;
+        let rest = self.middle.iter().chain(&self.last);
+        rest.into_iter().try_for_each(|part| write!(f, "*{part}"))
+    }
 }
 
 #[cfg(test)]
@@ -176,7 +210,9 @@ mod tests {
             ("ab*b", "ab", false),
             ("*_*", "get_it", true),
         ] {
-            assert_eq!(wildcard(pattern, text), expected, "{pattern} {text}");
+            let wildcard = Wildcard::new(pattern);
+            assert_eq!(wildcard.matches(text), expected, "{pattern} {text}");
+            assert_eq!(wildcard.to_string(), pattern);
         }
     }
 }

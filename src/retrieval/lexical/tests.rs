@@ -222,3 +222,20 @@ fn a_named_tool_comes_first_whatever_the_scores() {
     let filter = Filter::new().deny("git/create_issue".parse().unwrap());
     assert_eq!(order(&search(&index, "create_issue", &filter)), ["web/report"]);
 }
+
+#[test]
+fn a_filter_is_asked_again_only_if_its_answer_may_change() {
+    let index = fresh(&catalog(&[("a", "x", "zebra"), ("b", "y", "zebra")]));
+    let deny = |pattern: &str| Filter::new().deny(pattern.parse().unwrap());
+    for _ in 0..2 {
+        assert_eq!(order(&search(&index, "zebra", &deny("a"))), ["b/y"]);
+        assert_eq!(order(&search(&index, "zebra", &deny("b"))), ["a/x"]);
+        assert!(search(&index, "zebra", &deny("b").read_only()).hits.is_empty());
+    }
+    let open = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = Arc::clone(&open);
+    let filter = deny("b").predicate(move |_| seen.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(search(&index, "zebra", &filter).hits.is_empty());
+    open.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(order(&search(&index, "zebra", &filter)), ["a/x"]);
+}

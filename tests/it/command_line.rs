@@ -1,0 +1,265 @@
+//! The `proem` program: exit codes, what goes to which stream, and the paths of its JSON.
+
+#![allow(clippy::unwrap_used, reason = "a program that cannot be run fails the test")]
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::outside;
+
+/// What a run of the program left behind.
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) fn proem(args: &[&str]) -> Run {
+    let output = command(args).output().unwrap();
+    Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Run {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_proem"));
+    command.args(args).env_remove("PROEM_LOG").stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn what_is_done_exits_with_0_and_leaves_stderr_to_notes() {
+    for args in [
+        &["plan", "merge the release branch", "--demo"] as &[&str],
+        &["plan", "merge the release branch", "--demo", "--json"],
+        &["plan", "merge the release branch", "--demo", "--request"],
+        &["search", "merge the release branch", "--demo"],
+        &["catalog", "--demo"],
+        &["--help"],
+        &["plan", "--help"],
+        &["--version"],
+    ] {
+        let run = proem(args);
+        assert_eq!(run.code, Some(0), "{args:?}: {}", run.stderr);
+        assert!(run.stdout.ends_with('\n') && run.stdout.len() > 1, "{args:?}");
+        assert!(run.stderr.lines().all(|line| line.starts_with("note: ")), "{args:?}: {}", run.stderr);
+        assert!(!run.stdout.lines().any(|line| line.starts_with("note: ")), "{args:?}");
+    }
+}
+
+#[test]
+fn what_failed_exits_with_1_and_says_what_on_stderr_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let missing = folder.path().join("missing.json").to_str().unwrap().to_owned();
+    let no_json = file("no.json", "mcpServers:");
+    let no_servers = file("empty.json", r#"{"mcpServers": {}}"#);
+    let dead = file("dead.json", r#"{"mcpServers": {"dead": {"command": "no-such-mcp-server"}}}"#);
+    for (args, reason) in [
+        (["--config", &missing], "missing.json: "),
+        (["--catalog", &missing], "missing.json: "),
+        (["--config", &no_json], "no.json: it is no JSON"),
+        (["--catalog", &no_json], "no.json: it is no JSON"),
+        (["--config", &no_servers], "no server to ask"),
+        (["--config", &dead], "server `dead`: connect: not reachable: cannot start `no-such-mcp-server`"),
+    ] {
+        for command in [&["catalog"] as &[&str], &["plan", "merge"], &["search", "merge", "--json"]] {
+            let run = proem(&[command, &args].concat());
+            assert_eq!(run.code, Some(1), "{command:?} {args:?}");
+            assert_eq!(run.stdout, "", "{command:?} {args:?}");
+            assert!(run.stderr.contains(reason), "{command:?} {args:?}: {}", run.stderr);
+            assert!(run.stderr.lines().last().unwrap().starts_with("error: "), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn one_server_that_fails_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("mcp.json");
+    fs::write(&config, r#"{"mcpServers": {"dead": {"command": "no-such-mcp-server"}, "odd": {"cmd": "x"}}}"#).unwrap();
+    let run = proem(&["plan", "merge the release branch", "--demo", "--config", config.to_str().unwrap(), "--json"]);
+    let plan = run.json();
+    assert!(run.stderr.contains("warning: server `dead`: connect: not reachable"), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: invalid server `odd`: it has neither `command` nor `url`"), "{}", run.stderr);
+    assert_eq!(plan["catalog"]["failures"][0]["server"], "dead");
+    assert!(plan["selection"]["tools"][0]["name"].is_string(), "the others are there");
+}
+
+#[test]
+fn bad_usage_exits_with_2() {
+    for args in [
+        &[] as &[&str],
+        &["plan"],
+        &["plan", "merge"],
+        &["plan", "--demo"],
+        &["plan", "merge", "--demo", "--no-such-option"],
+        &["plan", "merge", "--demo", "--json", "--request"],
+        &["plan", "merge", "--demo", "--tools-budget", "many"],
+        &["plan", "merge", "--demo", "--provider", "nobody"],
+        &["plan", "merge", "--demo", "--now", "yesterday"],
+        &["search", "merge", "--demo", "--deny", "/"],
+        &["catalog", "--demo", "--timeout", "0"],
+        &["no-such-command"],
+    ] {
+        let run = proem(args);
+        assert_eq!(run.code, Some(2), "{args:?}");
+        assert_eq!(run.stdout, "", "{args:?}");
+        assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_failure() {
+    let mut child =
+        command(&["catalog", "--demo", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(!stderr.contains("error") && !stderr.contains("panicked"), "{stderr}");
+}
+
+#[test]
+fn the_paths_of_a_plan_are_stable() {
+    let plan = proem(&["plan", "merge the release branch", "--demo", "--json", "--now", "2026-11-30T00:00:00Z"]).json();
+    let kinds = json!({
+        "query": "string",
+        "catalog": {
+            "digest": "string", "servers": "number", "tools": "number", "resources": "number", "prompts": "number",
+            "tool_tokens": "number", "failures": [], "findings": []
+        },
+        "selection": {
+            "tools": [{
+                "server": "string", "name": "string", "exposed": "string", "tokens": "number", "score": "number",
+                "rank": "number", "form": "string", "reason": "string"
+            }],
+            "excluded": [{"server": "string", "name": "string", "reason": "string"}],
+            "tokens": "number", "confidence": "number"
+        },
+        "resources": [{"server": "string", "uri": "string", "tokens": "number", "reason": "string"}],
+        "tokens": {
+            "catalog": "number", "selected": "number", "saved_ratio": "number", "counter": "string",
+            "estimated": "boolean"
+        },
+        "prefix": {
+            "digest": "string",
+            "sections": [{"name": "string", "digest": "string", "bytes": "number", "tokens": "number"}]
+        },
+        "timings_us": {"index": "number", "search": "number", "select": "number", "render": "number", "total": "number"}
+    });
+    let mut missing = Vec::new();
+    differences(&kinds, &plan, "", &mut missing);
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert_eq!(plan["query"], "merge the release branch");
+    assert_eq!(plan["tokens"]["catalog"], plan["catalog"]["tool_tokens"]);
+    assert_eq!(plan["tokens"]["selected"], plan["selection"]["tokens"]);
+}
+
+#[test]
+fn the_paths_of_a_search_and_of_a_catalog_are_stable() {
+    let hits = proem(&["search", "merge the release branch", "--demo", "--json", "--top", "3"]).json();
+    let kinds = json!([{
+        "server": "string", "name": "string", "score": "number", "rank": "number", "tier": "string", "fields": {}
+    }]);
+    let mut missing = Vec::new();
+    differences(&kinds, &hits, "", &mut missing);
+    assert_eq!(hits.as_array().unwrap().len(), 3);
+    assert_eq!(hits[0]["rank"], 1);
+    assert!(hits[0]["fields"].as_object().unwrap().values().all(Value::is_number));
+
+    let catalog = proem(&["catalog", "--demo", "--json"]).json();
+    let kinds = json!({
+        "digest": "string", "tool_tokens": "number", "findings": [],
+        "servers": [{
+            "server": "string", "digest": "string", "protocol": "string",
+            "tools": [{"exposed": "string", "digest": "string", "definition": {"name": "string"}}],
+            "resources": [], "resource_templates": [], "prompts": []
+        }]
+    });
+    differences(&kinds, &catalog, "", &mut missing);
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn a_request_is_a_body_and_nothing_else() {
+    for (provider, tools, text) in [
+        ("anthropic", "/tools/0/input_schema", "/messages"),
+        ("openai-responses", "/tools/0/parameters", "/input"),
+        ("openai-chat", "/tools/0/function/parameters", "/messages"),
+    ] {
+        let args = ["plan", "merge the release branch", "--demo", "--request", "--provider", provider];
+        let args = [&args[..], &["--model", "some-model", "--now", "2026-11-30T00:00:00Z"]].concat();
+        let run = proem(&args);
+        let body = run.json();
+        assert_eq!(body["model"], "some-model", "{provider}");
+        assert!(body.pointer(tools).is_some_and(Value::is_object), "{provider}");
+        assert!(body.pointer(text).is_some_and(|text| text.to_string().contains("merge the release branch")));
+        assert_eq!(proem(&args).stdout, run.stdout, "{provider}: same input, same bytes");
+    }
+}
+
+#[test]
+fn captures_are_planned_without_a_network() {
+    let Some(folder) = outside::shared("real-servers") else { return };
+    let query = "open a merge request in gitlab from my branch";
+    let plan = proem(&["plan", query, "--catalog", folder.to_str().unwrap(), "--json"]).json();
+    assert_eq!((&plan["catalog"]["servers"], &plan["catalog"]["tools"]), (&json!(22), &json!(989)));
+    assert_eq!(plan["selection"]["tools"][0]["name"], "create_merge_request");
+    assert!(plan["tokens"]["saved_ratio"].as_f64().unwrap() >= 0.97);
+}
+
+/// Where `value` lacks a path of `kinds`, or holds another kind there. More paths are no difference.
+fn differences(kinds: &Value, value: &Value, path: &str, out: &mut Vec<String>) {
+    match (kinds, value) {
+        (Value::Object(fields), Value::Object(values)) => {
+            for (name, kind) in fields {
+                match values.get(name) {
+                    Some(value) => differences(kind, value, &format!("{path}/{name}"), out),
+                    None => out.push(format!("{path}/{name} is missing")),
+                }
+            }
+        }
+        (Value::Array(kinds), Value::Array(values)) => {
+            let Some(kind) = kinds.first() else { return };
+            if values.is_empty() {
+                out.push(format!("{path} is empty"));
+            }
+            for (i, value) in values.iter().enumerate() {
+                differences(kind, value, &format!("{path}/{i}"), out);
+            }
+        }
+        (Value::String(kind), value) => {
+            let is = match value {
+                Value::String(_) => "string",
+                Value::Number(_) => "number",
+                Value::Bool(_) => "boolean",
+                Value::Null => "null",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            };
+            if kind != is {
+                out.push(format!("{path} is {is}, not {kind}"));
+            }
+        }
+        _ => out.push(format!("{path} is of another kind")),
+    }
+}
