@@ -121,13 +121,13 @@ impl ToolPattern {
     }
 
     /// The part that is matched against server ids.
-    pub fn server(&self) -> &str {
-        &self.server
+    pub fn server(&self) -> String {
+        self.server.to_string()
     }
 
     /// The part that is matched against tool names.
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> String {
+        self.name.to_string()
     }
 }
 

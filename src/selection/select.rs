@@ -101,7 +101,7 @@ pub fn select(
             }
         }
         if !known {
-            let (server, name) = (pin.server().to_owned(), pin.name().to_owned());
+            let (server, name) = (pin.server(), pin.name());
             excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
         }
     }
