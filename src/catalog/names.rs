@@ -125,10 +125,11 @@ impl Form {
     }
 }
 
-/// Whether a model sees another name than the server gave, a prefix in front of it apart.
+/// Whether the exposed name tells less than the server's own: cut, told apart by a digest, or
+/// nothing left of it. A dot that became `_`, or a prefix, loses nobody anything.
 pub(super) fn renamed(exposed: &ExposedName, tool: &ToolId) -> bool {
-    let prefix = exposed.as_str().strip_suffix(&*tool.name);
-    prefix.is_none_or(|prefix| !prefix.is_empty() && (prefix == "_" || !prefix.ends_with('_')))
+    let name = clean(&tool.name);
+    !exposed.as_str().ends_with(&name) || !name.contains(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// Every character that a provider would refuse becomes `_`.

@@ -228,7 +228,8 @@ impl CatalogBuilder {
                     renames += 1;
                     if renames <= MAX_FINDINGS {
                         let message = format!(
-                            "the model knows it as {exposed}: providers do not accept the name, or another tool has it"
+                            "the model knows it as {exposed}: the name is too long for providers, in a script that they \
+                             do not accept, or another tool has it"
                         );
                         inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
                     }

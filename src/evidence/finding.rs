@@ -33,7 +33,8 @@ pub enum FindingKind {
     Duplicate,
     /// A list ended before the server said so (repeated cursor, too many pages, items or bytes).
     ListCut,
-    /// A name is changed for the model, since providers would refuse it or another tool has it.
+    /// A name cannot be told as it is: too long, in a script that providers refuse, or another tool
+    /// has it. The model knows the tool by a name with a digest.
     Renamed,
 }
 

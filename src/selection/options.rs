@@ -9,7 +9,9 @@ pub struct SelectionOptions {
     pub budget: TokenBudget,
     /// The most tools besides pinned ones. Default: 20.
     pub top: usize,
-    /// So many of the best are offered however far their scores fall behind. Default: 3.
+    /// So many of the best are offered however far their scores fall behind, and by name alone
+    /// rather than not at all. Default: 5, since in a small catalog scores say little: words that
+    /// all tools share weigh next to nothing.
     pub min: usize,
     /// A tool is offered while its score is at least this share of the best one's. Default: 0.4,
     /// which was measured to keep 92 % of the needed tools at 12 on average, better than a fixed
@@ -33,7 +35,7 @@ impl Default for SelectionOptions {
         Self {
             budget: TokenBudget::new(4_000),
             top: 20,
-            min: 3,
+            min: 5,
             ratio: 0.4,
             per_server: None,
             provider_cap: 128,

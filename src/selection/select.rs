@@ -95,7 +95,7 @@ pub fn select(
         for entry in catalog.tools().iter().filter(|entry| pin.matches(&entry.id)) {
             known = true;
             if decided.insert(&entry.id)
-                && let Err(reason) = chosen.take(entry, hits.get(&entry.id).copied(), Inclusion::Pinned)
+                && let Err(reason) = chosen.take(entry, hits.get(&entry.id).copied(), Inclusion::Pinned, Form::NameOnly)
             {
                 excluded.push(ExcludedTool::new(&entry.id, reason));
             }
@@ -153,7 +153,7 @@ impl<'a> Chosen<'a> {
                 waiting.push(i);
                 None
             } else {
-                let taken = self.take_ranked(hit, entry);
+                let taken = self.take_ranked(i, hit, entry);
                 if taken.is_ok() {
                     last = i;
                     *per_server.entry(&entry.id.server).or_default() += 1;
@@ -164,7 +164,7 @@ impl<'a> Chosen<'a> {
         for i in waiting {
             let (hit, entry) = candidates[i];
             reasons[i] = if self.ranked < options.top {
-                self.take_ranked(hit, entry).err()
+                self.take_ranked(i, hit, entry).err()
             } else if i < last {
                 // Tools of other servers that are worth less have the places.
                 Some(Exclusion::Quota)
@@ -177,24 +177,33 @@ impl<'a> Chosen<'a> {
         self.tools.sort_by(|a, b| place(a).cmp(&place(b)));
     }
 
-    fn take_ranked(&mut self, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
-        let reason = match hit.tier {
-            Tier::Named => Inclusion::Named,
-            Tier::Scored => Inclusion::Matched(strongest(hit)),
+    /// Takes the candidate at `place`. A name alone is worth its tokens for the likeliest tools
+    /// only: of the others a model should see how they are called, or nothing.
+    fn take_ranked(&mut self, place: usize, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
+        let (reason, smallest) = match hit.tier {
+            Tier::Named => (Inclusion::Named, Form::NameOnly),
+            Tier::Scored if place < self.options.min => (Inclusion::Matched(strongest(hit)), Form::NameOnly),
+            Tier::Scored => (Inclusion::Matched(strongest(hit)), Form::MinimalSchema),
         };
-        self.take(entry, Some(hit), reason)?;
+        self.take(entry, Some(hit), reason, smallest)?;
         self.ranked += 1;
         Ok(())
     }
 
-    /// Takes a tool in the largest form that fits.
-    fn take(&mut self, entry: &ToolEntry, hit: Option<&Hit>, reason: Inclusion) -> Result<(), Exclusion> {
+    /// Takes a tool in the largest form that fits, down to `smallest`.
+    fn take(
+        &mut self,
+        entry: &ToolEntry,
+        hit: Option<&Hit>,
+        reason: Inclusion,
+        smallest: Form,
+    ) -> Result<(), Exclusion> {
         if self.tools.len() >= self.options.provider_cap {
             return Err(Exclusion::ProviderCap);
         }
         let left = self.options.budget.tokens().saturating_sub(self.tokens);
         let mut least = usize::MAX;
-        for form in Form::ALL {
+        for form in Form::ALL.into_iter().filter(|form| *form <= smallest) {
             let definition = Definition::of(&entry.tool, form);
             let tokens = match form {
                 Form::Full => full_tokens(entry, self.counts),

@@ -332,12 +332,12 @@ async fn the_first_of_two_items_of_one_name_stands_and_the_other_is_told() {
 }
 
 #[tokio::test]
-async fn names_that_providers_refuse_are_told_and_prefixes_are_not() {
-    let git = Fake::new().with_tools(["log", "2fa", "x.y"]);
+async fn names_that_lose_something_are_told_and_others_are_not() {
+    let git = Fake::new().with_tools(["log", "2fa", "x.y", "検索", "a.b", "a_b"]);
     let svn = Fake::new().with_tools(["log"]);
     let catalog = aggregator([("git", &git), ("svn", &svn)]).refresh().await;
     let renamed: Vec<_> = catalog.findings().iter().map(|finding| (finding.kind, finding.item.as_str())).collect();
-    assert_eq!(renamed, [(FindingKind::Renamed, "2fa"), (FindingKind::Renamed, "x.y")]);
+    assert_eq!(renamed, ["a.b", "a_b", "検索"].map(|name| (FindingKind::Renamed, name)));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn one_server_has_its_quota_until_places_stay_free() {
 fn depth_top_confidence_and_the_providers_cap() {
     let catalog = catalog(&[5]);
     let hits = [("a/t0", 1.0), ("a/t1", 0.9), ("a/t2", 0.3), ("a/t3", 0.2), ("a/t4", 0.1)];
-    let options = SelectionOptions::default();
+    let options = SelectionOptions::default().with_min(3);
     let run =
         |options: &SelectionOptions, ranking: &Ranking| select(&catalog, ranking, &Filter::new(), options, &bytes());
     let selection = run(&options, &ranking(&hits));
