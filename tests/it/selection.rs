@@ -266,9 +266,9 @@ proptest! {
                 *told.entry((tool.id.server.to_string(), tool.id.name.to_string())).or_default() += 1;
             }
             for tool in &selection.excluded {
-                let pin = catalog.tools().iter().all(|entry| entry.id.server.as_str() != tool.server || *entry.id.name != *tool.name);
+                let pin = catalog.tools().iter().all(|entry| *entry.id.server.as_str() != *tool.server || *entry.id.name != *tool.name);
                 if !(pin && tool.reason == Exclusion::Unknown) {
-                    *told.entry((tool.server.clone(), tool.name.clone())).or_default() += 1;
+                    *told.entry((tool.server.to_string(), tool.name.to_string())).or_default() += 1;
                 }
             }
             prop_assert!(told.values().all(|n| *n == 1), "told more than once: {told:?}");
