@@ -36,7 +36,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // A prompt is invoked by a person: here with its argument, as a slash command would be.
     let desk = ServerId::new("support")?;
     let draft = PromptId::new(desk.clone(), "draft_refund_review");
-    println!("{}", host.prompt(&draft, &BTreeMap::new()).await.unwrap_err());
+    if let Err(error) = host.prompt(&draft, &BTreeMap::new()).await {
+        println!("{error}");
+    }
     let arguments = BTreeMap::from([("ticket_id".to_owned(), "T-4812".to_owned())]);
     let prompt = host.prompt(&draft, &arguments).await?;
     let messages = prompt.messages.iter().map(|message| Message::from_prompt(&desk, message));

@@ -60,7 +60,8 @@ impl Host {
         self.servers.refresh_with(progress).await
     }
 
-    /// Waits until a server says that something changed and the burst is over, and refreshes.
+    /// Waits until a server says that something changed and the burst is over, and reads that again.
+    /// Dropping the future loses no change.
     pub async fn changed(&self) -> (Catalog, Changes) {
         self.servers.changed().await
     }

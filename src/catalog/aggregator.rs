@@ -171,9 +171,9 @@ impl Aggregator {
 
     /// Waits until nothing was heard for a while, or the burst lasts too long.
     async fn burst(&self) {
-        let end = Instant::now() + self.options.longest_burst;
+        let began = Instant::now();
         loop {
-            let quiet = self.options.quiet.min(end.saturating_duration_since(Instant::now()));
+            let quiet = self.options.quiet.min(self.options.longest_burst.saturating_sub(began.elapsed()));
             if quiet.is_zero() || timeout(quiet, self.news.notified()).await.is_err() {
                 return;
             }

@@ -228,8 +228,7 @@ impl CatalogBuilder {
                     renames += 1;
                     if renames <= MAX_FINDINGS {
                         let message = format!(
-                            "the model knows it as {exposed}: the name is too long for providers, in a script that they \
-                             do not accept, or another tool has it"
+                            "the model knows it as {exposed}: too long or no ASCII for providers, or another tool has it"
                         );
                         inner.findings.push(Finding::new(server.clone(), &id.name, FindingKind::Renamed, message));
                     }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::select::{ExcludedResource, ResourceExclusion, ResourceSelection, SelectedResource};
 use crate::{
@@ -17,8 +17,11 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ReadLimits {
-    /// Time for one resource. Default: 10 seconds: a turn waits for it.
+    /// Time for one resource. Default: 10 seconds.
     pub time: Duration,
+    /// Time for all resources together. Default: 20 seconds: a turn waits for it. Those that were
+    /// read by then are attached.
+    pub total: Duration,
     /// Bytes of text of one resource. Default: 4 MiB, a million tokens.
     pub bytes: usize,
     /// How many are read at once. Default: 8.
@@ -27,7 +30,7 @@ pub struct ReadLimits {
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(10), bytes: 4 << 20, concurrency: 8 }
+        Self { time: Duration::from_secs(10), total: Duration::from_secs(20), bytes: 4 << 20, concurrency: 8 }
     }
 }
 
@@ -74,9 +77,10 @@ pub async fn attach(
     counts: &CountCache,
 ) -> Attached {
     let ids: Vec<_> = selection.resources.iter().map(|resource| resource.id.clone()).collect();
+    let started = Instant::now();
     // Made before the first is awaited: a closure that is kept would make the future of a turn one
     // that cannot be spawned.
-    let reads: Vec<_> = ids.iter().map(|id| read(servers, id, limits)).collect();
+    let reads: Vec<_> = ids.iter().map(|id| read(servers, id, limits, started)).collect();
     // In the order given, whichever comes first: what is attached must not depend on timing. Each
     // text is settled when its turn comes, so that no more of them wait than are read at once.
     let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
@@ -101,14 +105,23 @@ struct Text {
     text: String,
 }
 
-async fn read(servers: &Aggregator, id: &ResourceId, limits: &ReadLimits) -> Result<Text, ResourceExclusion> {
+async fn read(
+    servers: &Aggregator,
+    id: &ResourceId,
+    limits: &ReadLimits,
+    started: Instant,
+) -> Result<Text, ResourceExclusion> {
     let failed =
         |error: ClientError| ResourceExclusion::Failed(excerpt(&error.at(&id.server, "resources/read").to_string()));
     let client = servers.client(&id.server).map_err(|error| ResourceExclusion::Failed(error.to_string()))?;
-    match timeout(limits.time, client.read_resource(&id.uri)).await {
+    let time = limits.time.min(limits.total.saturating_sub(started.elapsed()));
+    if time.is_zero() {
+        return Err(ResourceExclusion::Failed("the others took all the time".into()));
+    }
+    match timeout(time, client.read_resource(&id.uri)).await {
         Ok(Ok(result)) => text_of(result, limits.bytes),
         Ok(Err(error)) => Err(failed(error)),
-        Err(_) => Err(failed(ClientError::Timeout { after: limits.time })),
+        Err(_) => Err(failed(ClientError::Timeout { after: time })),
     }
 }
 

@@ -57,9 +57,9 @@ pub struct SelectedTool {
 #[non_exhaustive]
 pub struct ExcludedTool {
     /// The tool's server, or the pin's server pattern.
-    pub server: String,
+    pub server: Arc<str>,
     /// The tool's name, or the pin's name pattern.
-    pub name: String,
+    pub name: Arc<str>,
     /// Why not.
     pub reason: Exclusion,
 }
@@ -101,7 +101,7 @@ pub fn select(
             }
         }
         if !known {
-            let (server, name) = (pin.server(), pin.name());
+            let (server, name) = (pin.server().into(), pin.name().into());
             excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
         }
     }
@@ -231,7 +231,7 @@ impl<'a> Chosen<'a> {
 
 impl ExcludedTool {
     fn new(id: &ToolId, reason: Exclusion) -> Self {
-        Self { server: id.server.to_string(), name: id.name.to_string(), reason }
+        Self { server: id.server.shared(), name: Arc::clone(&id.name), reason }
     }
 }
 

@@ -257,8 +257,8 @@ impl SelectionReport {
             reason: tool.reason.to_string(),
         });
         let excluded = selection.excluded.iter().map(|tool| ExcludedReport {
-            server: tool.server.clone(),
-            name: tool.name.clone(),
+            server: tool.server.to_string(),
+            name: tool.name.to_string(),
             reason: tool.reason.to_string(),
         });
         Self {

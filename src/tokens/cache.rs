@@ -58,3 +58,60 @@ impl CountCache {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tokens::{BytesPerToken, Scaled};
+
+    /// Counts its own calls too.
+    #[derive(Debug, Default)]
+    struct Counted(AtomicUsize);
+
+    impl TokenCounter for Counted {
+        fn name(&self) -> String {
+            "counted".into()
+        }
+
+        fn count(&self, text: &str) -> usize {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            text.len()
+        }
+    }
+
+    #[test]
+    fn what_was_counted_is_not_counted_again() {
+        let counter = Arc::new(Counted::default());
+        let counts = CountCache::new(Arc::clone(&counter) as Arc<dyn TokenCounter>);
+        let text = "a definition that is offered in every turn";
+        assert_eq!((counts.count(text), counts.count(text)), (42, 42));
+        let digest = Digest::of_bytes("known otherwise");
+        assert_eq!(counts.count_as(digest, || text.to_owned()), 42);
+        assert_eq!(counts.count_as(digest, || unreachable!("made again")), 42);
+        assert_eq!(counter.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_factor_rounds_up_and_has_bounds() {
+        let bytes: Arc<dyn TokenCounter> = Arc::new(BytesPerToken::new(1));
+        assert_eq!(Scaled::new(Arc::clone(&bytes), 1.2).unwrap().count("ab"), 3);
+        for factor in [0.0, -1.0, 11.0, f64::NAN, f64::INFINITY] {
+            assert!(Scaled::new(Arc::clone(&bytes), factor).is_err(), "{factor}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_remembered_is_what_the_counter_says(texts in prop::collection::vec("\\PC{0,200}", 0..8)) {
+            let counter = BytesPerToken::new(3);
+            let counts = CountCache::new(Arc::new(counter));
+            for text in texts.iter().chain(&texts) {
+                prop_assert_eq!(counts.count(text), counter.count(text));
+            }
+        }
+    }
+}

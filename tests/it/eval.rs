@@ -2,6 +2,8 @@
 //! that `PROEM_SHARED` names, else in `../shared`. Where it is absent the tests say so and pass,
 //! unless `PROEM_REQUIRE_SHARED` is `1`.
 
+#![allow(clippy::unwrap_used, reason = "a set that cannot be read fails the test")]
+
 use std::{
     collections::BTreeMap,
     env,

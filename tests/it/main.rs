@@ -1,5 +1,7 @@
 //! Integration tests, in one binary: linking is what takes the time.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;

@@ -175,6 +175,24 @@ async fn one_that_cannot_be_read_is_left_out_with_its_reason_and_the_others_stan
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_does_not_wait_longer_than_it_is_worth() {
+    let names: Vec<_> = (0..60).map(|i| format!("r{i:02}")).collect();
+    let fake = names.iter().fold(Fake::new(), |fake, name| fake.with_read(name, Duration::ZERO, None));
+    let fake = fake.with_read("r00", Duration::from_secs(9), text("in time"));
+    let items = names.iter().map(|name| json!({"uri": name, "name": name, "size": 4, "annotations": {"priority": 1}}));
+    let fake = fake.with(ListKind::Resources, [Step::items(items)]);
+    let servers = Aggregator::new([(id("wiki"), fake.boxed())], AggregatorOptions::default());
+    let selection = select(&servers.refresh().await, &options(1_000));
+    assert_eq!(selection.resources.len(), 60);
+    let started = tokio::time::Instant::now();
+    let counts = CountCache::new(Arc::new(BytesPerToken::new(4)));
+    let attached = attach(&servers, selection, TokenBudget::new(1_000), &ReadLimits::default(), &counts).await;
+    assert!(started.elapsed() <= Duration::from_secs(21), "{:?}", started.elapsed());
+    assert_eq!((texts(&attached), attached.excluded.len()), (vec![("r00", "in time")], 59));
+    assert_eq!(why(&attached.excluded, "r59"), ["not read: the others took all the time"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_attached_does_not_depend_on_who_answers_first() {
     let delays = [[5, 1, 3], [1, 5, 3], [3, 3, 1]];
     let mut all = Vec::new();

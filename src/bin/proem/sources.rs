@@ -46,8 +46,10 @@ pub(crate) async fn open(args: &SourceArgs) -> Result<(Host, Catalog), Failure> 
     Ok((host, catalog))
 }
 
-fn servers(args: &SourceArgs, limits: &Limits) -> Result<Vec<(ServerId, Arc<dyn Client>)>, Failure> {
-    let mut servers: Vec<(ServerId, Arc<dyn Client>)> = Vec::new();
+type Servers = Vec<(ServerId, Arc<dyn Client>)>;
+
+fn servers(args: &SourceArgs, limits: &Limits) -> Result<Servers, Failure> {
+    let mut servers = Servers::new();
     if args.sources.demo {
         for server in demo::servers() {
             let id = server.id();
