@@ -1,5 +1,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
+#[cfg(feature = "tantivy")]
+use crate::index::Roster;
 use crate::{Error, Result, catalog::ToolEntry, id::ToolId};
 
 /// Which tools may be ranked at all. Everything by default.
@@ -64,6 +66,39 @@ impl Filter {
         without_predicates && self.read_only == other.read_only && self.allow == other.allow && self.deny == other.deny
     }
 
+    /// By position in the catalog: whether it lets the tool pass.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn allowed(&self, roster: &Roster) -> Vec<bool> {
+        let mut allowed = Vec::with_capacity(roster.len());
+        let (mut allow, mut deny) = (Vec::new(), Vec::new());
+        for (server, tools) in roster.servers() {
+            if tools.is_empty() {
+                continue;
+            }
+            // Most patterns are of a few servers: the others' tools need not be compared with them.
+            names_for(server.id.as_str(), &self.allow, &mut allow);
+            names_for(server.id.as_str(), &self.deny, &mut deny);
+            let none = deny.iter().any(|name| name.is_any()) || (!self.allow.is_empty() && allow.is_empty());
+            if self.allow.is_empty() || allow.iter().any(|name| name.is_any()) {
+                allow.clear();
+            }
+            if none {
+                allowed.extend(tools.map(|_| false));
+            } else if allow.is_empty() && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
+                allowed.extend(tools.map(|_| true));
+            } else {
+                allowed.extend(tools.map(|position| {
+                    let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(roster.name(position)));
+                    !any(&deny)
+                        && (allow.is_empty() || any(&allow))
+                        && (!self.read_only || roster.read_only(position))
+                        && self.predicates.iter().all(|predicate| predicate(&roster.catalog().tools()[position]))
+                }));
+            }
+        }
+        allowed
+    }
+
     /// Whether the tool may be ranked.
     pub fn passes(&self, entry: &ToolEntry) -> bool {
         self.exclusion(entry).is_none()
@@ -94,6 +129,13 @@ impl fmt::Debug for Filter {
             .field("predicates", &self.predicates.len())
             .finish()
     }
+}
+
+/// What the patterns for a server ask of a tool's name.
+#[cfg(feature = "tantivy")]
+fn names_for<'a>(server: &str, patterns: &'a [ToolPattern], names: &mut Vec<&'a Wildcard>) {
+    names.clear();
+    names.extend(patterns.iter().filter(|pattern| pattern.server.matches(server)).map(|pattern| &pattern.name));
 }
 
 /// Tools by server and name: `server/tool`, `server` (all of its tools) or with `*` for any run of
@@ -171,6 +213,12 @@ impl Wildcard {
         let mut middle: Vec<String> = parts.collect();
         let last = middle.pop();
         Self { first, middle, last }
+    }
+
+    /// Whether it matches every text.
+    #[cfg(feature = "tantivy")]
+    fn is_any(&self) -> bool {
+        self.first.is_empty() && self.last.as_ref().is_some_and(String::is_empty) && self.middle.is_empty()
     }
 
     /// Linear in the text for one star, bounded by pattern × text for more.
