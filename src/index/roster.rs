@@ -1,26 +1,53 @@
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use super::document::server_texts;
 use crate::{
-    catalog::{Catalog, ServerEntry, ToolEntry},
+    catalog::{Catalog, ServerEntry},
     json::Digest,
 };
 
-/// A catalog snapshot, and side by side what is looked at for every tool.
+/// A catalog snapshot, and by server what is looked at for every tool.
 ///
 /// The entries themselves lie scattered in memory, and after a refresh none of them is in a cache:
-/// going through 10,000 of them takes milliseconds, through what is here a hundredth of that.
+/// going through 10,000 of them takes milliseconds. What is here of a server lies side by side, and
+/// all snapshots share it for as long as the server says the same.
 #[derive(Clone)]
 pub(crate) struct Roster {
     catalog: Catalog,
-    /// By position of the server: where its tools end.
-    ends: Vec<usize>,
-    /// By position of the tool, as all that follows.
-    digests: Vec<Digest>,
-    read_only: Vec<bool>,
-    name_ends: Vec<usize>,
-    /// One after the other.
+    /// By position of the server in the catalog.
+    servers: Vec<Place>,
+    len: usize,
+}
+
+#[derive(Clone)]
+struct Place {
+    /// The position of its first tool.
+    start: usize,
+    tools: Arc<ServerTools>,
+}
+
+/// What is known of one server's tools, in the order of their names.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct ServerTools {
+    rows: Vec<Row>,
+    /// All names, one after the other.
     names: String,
+}
+
+#[derive(Debug, PartialEq)]
+struct Row {
+    digest: Digest,
+    name_end: usize,
+    read_only: bool,
+}
+
+/// What is known of one tool.
+pub(crate) struct Brief<'a> {
+    /// As its server gives it.
+    pub(crate) name: &'a str,
+    digest: Digest,
+    /// Whether its server says that it changes nothing.
+    pub(crate) read_only: bool,
 }
 
 /// What became of the tools of an older snapshot.
@@ -50,28 +77,31 @@ impl Roster {
     /// over all that its tools' text is made of, so with an equal one nothing need be looked at.
     pub(crate) fn after(older: &Self, catalog: &Catalog) -> (Self, Carried) {
         let mut roster = Self::empty(catalog);
-        let mut carried = Carried { to: Vec::with_capacity(older.len()), ..Carried::default() };
-        let mut olders = older.servers().peekable();
+        let mut carried = Carried { to: Vec::with_capacity(older.len), ..Carried::default() };
+        let mut olders = older.catalog.servers().iter().zip(&older.servers).peekable();
         for server in catalog.servers() {
             // Both are ordered by id. Equal ids mostly are one allocation, and then not read.
             let is_gone = |before: &ServerEntry| before.id != server.id && before.id < server.id;
-            while let Some((_, tools)) = olders.next_if(|(before, _)| is_gone(before)) {
-                carried.remove(tools.len());
+            while let Some((_, place)) = olders.next_if(|(before, _)| is_gone(before)) {
+                carried.remove(place.tools.len());
             }
+            let start = roster.len;
             match olders.next_if(|(before, _)| before.id == server.id) {
-                Some((before, tools)) if before.digest == server.digest => {
-                    carried.keep(roster.len()..roster.len() + tools.len());
-                    roster.copy(older, tools);
+                Some((before, place)) if before.digest == server.digest => {
+                    roster.push(Arc::clone(&place.tools));
+                    carried.keep(start..roster.len);
                 }
-                Some((before, old)) => {
-                    let new = roster.read(server);
+                Some((before, place)) => {
                     let same_text = server_texts(before).eq(server_texts(server));
-                    carried.compare((older, old), (&roster, new), same_text);
+                    carried.compare(place, roster.read(server), same_text);
                 }
-                None => carried.added.extend(roster.read(server).map(|position| position as u32)),
+                None => {
+                    roster.read(server);
+                    carried.added.extend(start as u32..roster.len as u32);
+                }
             }
         }
-        olders.for_each(|(_, tools)| carried.remove(tools.len()));
+        olders.for_each(|(_, place)| carried.remove(place.tools.len()));
         (roster, carried)
     }
 
@@ -82,63 +112,56 @@ impl Roster {
 
     /// How many tools there are.
     pub(crate) fn len(&self) -> usize {
-        self.digests.len()
+        self.len
     }
 
-    /// The servers, each with the positions of its tools.
-    pub(crate) fn servers(&self) -> impl Iterator<Item = (&ServerEntry, Range<usize>)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let ranges = starts.zip(&self.ends).map(|(start, end)| start..*end);
-        self.catalog.servers().iter().zip(ranges)
-    }
-
-    /// The name of the tool at a position, as its server gives it.
-    pub(crate) fn name(&self, position: usize) -> &str {
-        let start = position.checked_sub(1).map_or(0, |before| self.name_ends[before]);
-        &self.names[start..self.name_ends[position]]
-    }
-
-    /// Whether the tool's server says that it changes nothing.
-    pub(crate) fn read_only(&self, position: usize) -> bool {
-        self.read_only[position]
+    /// The servers, each with its tools and the position of the first of them.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = (&ServerEntry, usize, &ServerTools)> {
+        let places = self.servers.iter().map(|place| (place.start, &*place.tools));
+        self.catalog.servers().iter().zip(places).map(|(server, (start, tools))| (server, start, tools))
     }
 
     fn empty(catalog: &Catalog) -> Self {
-        let count = catalog.tools().len();
-        Self {
-            catalog: catalog.clone(),
-            ends: Vec::with_capacity(catalog.servers().len()),
-            digests: Vec::with_capacity(count),
-            read_only: Vec::with_capacity(count),
-            name_ends: Vec::with_capacity(count),
-            names: String::new(),
-        }
+        Self { catalog: catalog.clone(), servers: Vec::with_capacity(catalog.servers().len()), len: 0 }
     }
 
-    /// Adds the next server's tools from the catalog; gives their positions.
-    fn read(&mut self, server: &ServerEntry) -> Range<usize> {
-        let start = self.len();
-        let catalog = self.catalog.clone();
-        for entry in catalog.tools()[start..].iter().take_while(|entry| entry.id.server == server.id) {
-            let ToolEntry { id, tool, digest, .. } = &**entry;
-            self.digests.push(*digest);
-            self.read_only.push(tool.annotations.read_only());
-            self.names.push_str(&id.name);
-            self.name_ends.push(self.names.len());
+    /// Adds the next server, read from the catalog.
+    fn read(&mut self, server: &ServerEntry) -> &Place {
+        let mut read = ServerTools::default();
+        let rest = self.catalog.tools().get(self.len..).unwrap_or_default();
+        for entry in rest.iter().take_while(|entry| entry.id.server == server.id) {
+            read.names.push_str(&entry.id.name);
+            read.rows.push(Row {
+                digest: entry.digest,
+                name_end: read.names.len(),
+                read_only: entry.tool.annotations.read_only(),
+            });
         }
-        self.ends.push(self.len());
-        start..self.len()
+        self.push(Arc::new(read))
     }
 
-    /// Adds the next server's tools as they were.
-    fn copy(&mut self, older: &Self, tools: Range<usize>) {
-        let start = tools.start.checked_sub(1).map_or(0, |before| older.name_ends[before]);
-        let (end, held) = (tools.end.checked_sub(1).map_or(0, |last| older.name_ends[last]), self.names.len());
-        self.names.push_str(&older.names[start..end.max(start)]);
-        self.name_ends.extend(older.name_ends[tools.clone()].iter().map(|end| end - start + held));
-        self.digests.extend_from_slice(&older.digests[tools.clone()]);
-        self.read_only.extend_from_slice(&older.read_only[tools]);
-        self.ends.push(self.len());
+    fn push(&mut self, tools: Arc<ServerTools>) -> &Place {
+        let at = self.servers.len();
+        let start = self.len;
+        self.len += tools.len();
+        self.servers.push(Place { start, tools });
+        &self.servers[at]
+    }
+}
+
+impl ServerTools {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The tools by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Brief<'_>> {
+        self.rows.iter().scan(0, |start, row| {
+            let name = &self.names[*start..row.name_end];
+            *start = row.name_end;
+            Some(Brief { name, digest: row.digest, read_only: row.read_only })
+        })
     }
 }
 
@@ -161,26 +184,20 @@ impl Carried {
     }
 
     /// Compares a server's tools, which are ordered by name.
-    fn compare(
-        &mut self,
-        (older, old): (&Roster, Range<usize>),
-        (newer, new): (&Roster, Range<usize>),
-        same_text: bool,
-    ) {
-        let mut old = old.peekable();
-        for position in new {
-            let name = newer.name(position);
-            while old.next_if(|before| older.name(*before) < name).is_some() {
+    fn compare(&mut self, older: &Place, newer: &Place, same_text: bool) {
+        let mut old = (older.start as u32..).zip(older.tools.iter()).peekable();
+        for (position, tool) in (newer.start as u32..).zip(newer.tools.iter()) {
+            while old.next_if(|(_, before)| before.name < tool.name).is_some() {
                 self.remove(1);
             }
-            match old.next_if(|before| older.name(*before) == name) {
-                Some(before) => {
-                    self.to.push(position as u32);
-                    if !same_text || older.digests[before] != newer.digests[position] {
-                        self.changed.push((before as u32, position as u32));
+            match old.next_if(|(_, before)| before.name == tool.name) {
+                Some((at, before)) => {
+                    self.to.push(position);
+                    if !same_text || before.digest != tool.digest {
+                        self.changed.push((at, position));
                     }
                 }
-                None => self.added.push(position as u32),
+                None => self.added.push(position),
             }
         }
         self.remove(old.count());
@@ -209,7 +226,7 @@ mod tests {
                 builder = builder.server(id(server), Default::default());
             }
             for ((server, name), text) in &tools {
-                let tool = Tool::new(format!("{}t", "n".repeat(*name)), format!("{text}"));
+                let tool = Tool::new("n".repeat(name + 1), format!("{text}"));
                 builder = builder.tool(id(*server), tool);
             }
             (builder.build(), tools)
@@ -221,11 +238,9 @@ mod tests {
         fn what_is_carried_is_what_a_comparison_of_all_tools_finds((a, old) in catalogs(), (b, new) in catalogs()) {
             let (older, fresh) = (Roster::new(&a), Roster::new(&b));
             let (newer, carried) = Roster::after(&older, &b);
-            prop_assert_eq!(&newer.ends, &fresh.ends);
-            prop_assert_eq!(&newer.digests, &fresh.digests);
-            prop_assert_eq!(&newer.read_only, &fresh.read_only);
-            prop_assert_eq!(&newer.name_ends, &fresh.name_ends);
-            prop_assert_eq!(&newer.names, &fresh.names);
+            prop_assert!(newer.servers().map(|(_, start, tools)| (start, tools)).eq(
+                fresh.servers().map(|(_, start, tools)| (start, tools))
+            ));
             let at = |key| new.keys().position(|k| k == key).map_or(Carried::GONE, |at| at as u32);
             prop_assert_eq!(&carried.to, &old.keys().map(at).collect::<Vec<_>>());
             let changed = old.iter().zip(0..).filter(|((k, v), _)| new.get(k).is_some_and(|now| now != *v));
@@ -247,9 +262,12 @@ mod tests {
             .tool(server, safe)
             .build();
         let roster = Roster::new(&catalog);
-        let ranges: Vec<_> = roster.servers().map(|(server, tools)| (server.id.to_string(), tools)).collect();
-        assert_eq!(ranges, [("r".to_owned(), 0..0), ("s".to_owned(), 0..2)]);
-        assert_eq!((roster.name(0), roster.name(1)), ("a", "é"));
-        assert_eq!((roster.read_only(0), roster.read_only(1)), (false, true));
+        let places: Vec<_> = roster
+            .servers()
+            .map(|(server, start, tools)| {
+                (server.id.as_str(), start, tools.iter().map(|tool| (tool.name, tool.read_only)).collect::<Vec<_>>())
+            })
+            .collect();
+        assert_eq!(places, [("r", 0, vec![]), ("s", 0, vec![("a", false), ("é", true)])]);
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct NameIndex {
     /// Hashes of names with and without server, and whose they are; sorted.
     table: Vec<(u64, u32)>,
-    /// The words of the longest name.
+    /// The words of the longest name, also of one that is gone: it only bounds what is looked for.
     longest: usize,
 }
 
@@ -45,16 +45,21 @@ impl NameIndex {
         if carried.same_ids() {
             return Arc::clone(previous);
         }
+        let mut new = Self { longest: previous.longest, ..Self::default() };
+        new.read(roster, carried.added.iter().copied());
+        new.table.sort_unstable();
+        // Positions move, their order does not: what is left of the old table is sorted too.
         let moved = previous.table.iter().map(|(hash, before)| (*hash, carried.to[*before as usize]));
-        let mut names = Self {
-            table: moved.filter(|(_, position)| *position != Carried::GONE).collect(),
-            // Too long for a while, if the longest name is gone: that finds nothing more.
-            longest: previous.longest,
-        };
-        names.read(roster, carried.added.iter().copied());
-        // What was carried is in order: a stable sort joins runs.
-        names.table.sort();
-        Arc::new(names)
+        let mut added = std::mem::take(&mut new.table).into_iter().peekable();
+        new.table.reserve(previous.table.len() + added.len());
+        for place in moved.filter(|(_, position)| *position != Carried::GONE) {
+            while let Some(before) = added.next_if(|other| *other < place) {
+                new.table.push(before);
+            }
+            new.table.push(place);
+        }
+        new.table.extend(added);
+        Arc::new(new)
     }
 
     fn read(&mut self, roster: &Roster, positions: impl ExactSizeIterator<Item = u32>) {

@@ -71,30 +71,28 @@ impl Filter {
     pub(super) fn allowed(&self, roster: &Roster) -> Vec<bool> {
         let mut allowed = Vec::with_capacity(roster.len());
         let (mut allow, mut deny) = (Vec::new(), Vec::new());
-        for (server, tools) in roster.servers() {
-            if tools.is_empty() {
-                continue;
-            }
+        for (server, start, tools) in roster.servers() {
             // Most patterns are of a few servers: the others' tools need not be compared with them.
             names_for(server.id.as_str(), &self.allow, &mut allow);
             names_for(server.id.as_str(), &self.deny, &mut deny);
-            let none = deny.iter().any(|name| name.is_any()) || (!self.allow.is_empty() && allow.is_empty());
-            if self.allow.is_empty() || allow.iter().any(|name| name.is_any()) {
-                allow.clear();
+            let end = start + tools.len();
+            if deny.iter().any(|name| name.is_any()) || (!self.allow.is_empty() && allow.is_empty()) {
+                allowed.resize(end, false);
+                continue;
             }
-            if none {
-                allowed.extend(tools.map(|_| false));
-            } else if allow.is_empty() && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
-                allowed.extend(tools.map(|_| true));
-            } else {
-                allowed.extend(tools.map(|position| {
-                    let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(roster.name(position)));
-                    !any(&deny)
-                        && (allow.is_empty() || any(&allow))
-                        && (!self.read_only || roster.read_only(position))
-                        && self.predicates.iter().all(|predicate| predicate(&roster.catalog().tools()[position]))
-                }));
+            let all = self.allow.is_empty() || allow.iter().any(|name| name.is_any());
+            if all && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
+                allowed.resize(end, true);
+                continue;
             }
+            let entries = roster.catalog().tools().iter().skip(start);
+            allowed.extend(tools.iter().zip(entries).map(|(tool, entry)| {
+                let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(tool.name));
+                !any(&deny)
+                    && (all || any(&allow))
+                    && (tool.read_only || !self.read_only)
+                    && self.predicates.iter().all(|predicate| predicate(entry))
+            }));
         }
         allowed
     }
