@@ -20,6 +20,7 @@ use tantivy::{
 
 use super::{
     field::{Field, FieldWeights},
+    roster::Carried,
     segment::Segment,
 };
 
@@ -54,12 +55,8 @@ impl Default for Bm25 {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) segment: Arc<Segment>,
-    /// The position in the catalog of each document; [`Part::GONE`] for one that is no longer there.
+    /// The position in the catalog of each document; [`Carried::GONE`] for one that is no longer there.
     pub(super) slots: Arc<[u32]>,
-}
-
-impl Part {
-    pub(super) const GONE: u32 = u32::MAX;
 }
 
 /// Ranks the documents of all parts that hold any of the terms.
@@ -116,7 +113,7 @@ impl CombinedFieldsQuery {
     }
 
     fn is_allowed(&self, slot: u32) -> bool {
-        slot != Part::GONE
+        slot != Carried::GONE
             && self.allowed.as_ref().is_none_or(|allowed| allowed.get(slot as usize).copied().unwrap_or(false))
     }
 }

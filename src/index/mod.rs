@@ -1,8 +1,8 @@
 //! The text that stands for a tool, and the index that searches it.
 //!
 //! A [`ToolDocument`] holds a tool's text by [`Field`]; [`FieldWeights`] say how much a word of
-//! each counts. With the feature `tantivy`, an [`Analyzer`] turns text into terms and
-//! [`Lexical`](crate::retrieval::Lexical) indexes them with the [`LexicalOptions`] defined here.
+//! each counts. With the feature `tantivy`, an `Analyzer` turns text into terms and
+//! `retrieval::Lexical` indexes them with the `LexicalOptions` defined here.
 //!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
@@ -27,6 +27,8 @@ mod hints;
 mod language;
 #[cfg(feature = "tantivy")]
 mod lexical;
+#[cfg(feature = "tantivy")]
+mod roster;
 mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
@@ -44,6 +46,7 @@ pub use self::{
 };
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
-    lexical::{LexicalIndex, same_id},
+    lexical::LexicalIndex,
+    roster::{Carried, Roster},
     words::{Word, fold, normalize, split},
 };

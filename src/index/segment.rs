@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use tantivy::{
-    DocId, Index, IndexSettings, InvertedIndexReader, SegmentReader, TantivyDocument,
+    Index, IndexSettings, InvertedIndexReader, SegmentReader, TantivyDocument,
     directory::RamDirectory,
-    schema::{FAST, Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
+    schema::{Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
     store::Compressor,
     tokenizer::{PreTokenizedString, Token},
 };
@@ -35,7 +35,7 @@ impl Segment {
         analyzer: Analyzer,
         weights: FieldWeights,
     ) -> Result<Self> {
-        let (schema, fields, length_field) = schema();
+        let (schema, fields) = schema();
         let count = documents.len();
         let memory = if count < SMALL_SEGMENT { SMALL_MEMORY } else { MEMORY };
         let mut writer = Index::builder()
@@ -44,6 +44,7 @@ impl Segment {
             .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), memory)
             .map_err(failed("cannot start a segment"))?;
         let mut stems = analyzer.bulk();
+        let mut lengths = Vec::with_capacity(count);
         for document in documents {
             let mut added = TantivyDocument::default();
             let mut length = 0;
@@ -62,11 +63,11 @@ impl Segment {
                     added.add_pre_tokenized_text(fields[field.position()], text);
                 }
             }
-            added.add_u64(length_field, length);
+            lengths.push(length);
             writer.add_document(added).map_err(failed("cannot add a document"))?;
         }
         let index = writer.finalize().map_err(failed("cannot finish a segment"))?;
-        Self::open(&index, &fields, count)
+        Self::open(&index, &fields, lengths)
     }
 
     /// The index of one field.
@@ -74,7 +75,7 @@ impl Segment {
         self.inverted[field.position()].as_deref()
     }
 
-    fn open(index: &Index, fields: &[TantivyField; Field::ALL.len()], count: usize) -> Result<Self> {
+    fn open(index: &Index, fields: &[TantivyField; Field::ALL.len()], lengths: Vec<u64>) -> Result<Self> {
         let failed = failed("cannot open a segment");
         let segments = index.searchable_segments().map_err(&failed)?;
         let [segment] = segments.as_slice() else {
@@ -89,20 +90,16 @@ impl Segment {
             let opened = reader.inverted_index(*field).map_err(&failed)?;
             *of_field = (opened.terms().num_terms() > 0).then_some(opened);
         }
-        let column = reader.fast_fields().u64(LENGTH).map_err(&failed)?;
-        let lengths: Vec<u64> = (0..count as DocId).map(|doc| column.first(doc).unwrap_or(0)).collect();
         Ok(Self { reader, inverted, lengths })
     }
 }
 
 /// What tantivy is asked to keep in memory while it writes; it is where hash tables start, not a limit.
 const MEMORY: usize = 15_000_000;
-const SMALL_MEMORY: usize = 1_000_000;
+const SMALL_MEMORY: usize = 100_000;
 const SMALL_SEGMENT: usize = 64;
 
-const LENGTH: &str = "length";
-
-fn schema() -> (Schema, [TantivyField; Field::ALL.len()], TantivyField) {
+fn schema() -> (Schema, [TantivyField; Field::ALL.len()]) {
     let mut builder = Schema::builder();
     // `raw` is never run: terms arrive made.
     let indexing = TextFieldIndexing::default()
@@ -111,8 +108,7 @@ fn schema() -> (Schema, [TantivyField; Field::ALL.len()], TantivyField) {
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
     let fields = Field::ALL.map(|field| builder.add_text_field(field.as_str(), options.clone()));
-    let length = builder.add_u64_field(LENGTH, FAST);
-    (builder.build(), fields, length)
+    (builder.build(), fields)
 }
 
 /// Nothing is stored, so nothing need be compressed, least of all by a thread of its own.

@@ -1,5 +1,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
+#[cfg(feature = "tantivy")]
+use crate::index::Roster;
 use crate::{Error, Result, catalog::ToolEntry, id::ToolId};
 
 /// Which tools may be ranked at all. Everything by default.
@@ -64,6 +66,37 @@ impl Filter {
         without_predicates && self.read_only == other.read_only && self.allow == other.allow && self.deny == other.deny
     }
 
+    /// By position in the catalog: whether it lets the tool pass.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn allowed(&self, roster: &Roster) -> Vec<bool> {
+        let mut allowed = Vec::with_capacity(roster.len());
+        let (mut allow, mut deny) = (Vec::new(), Vec::new());
+        for (server, start, tools) in roster.servers() {
+            // Most patterns are of a few servers: the others' tools need not be compared with them.
+            names_for(server.id.as_str(), &self.allow, &mut allow);
+            names_for(server.id.as_str(), &self.deny, &mut deny);
+            let end = start + tools.len();
+            if deny.iter().any(|name| name.is_any()) || (!self.allow.is_empty() && allow.is_empty()) {
+                allowed.resize(end, false);
+                continue;
+            }
+            let all = self.allow.is_empty() || allow.iter().any(|name| name.is_any());
+            if all && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
+                allowed.resize(end, true);
+                continue;
+            }
+            let entries = roster.catalog().tools().iter().skip(start);
+            allowed.extend(tools.iter().zip(entries).map(|(tool, entry)| {
+                let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(tool.name));
+                !any(&deny)
+                    && (all || any(&allow))
+                    && (tool.read_only || !self.read_only)
+                    && self.predicates.iter().all(|predicate| predicate(entry))
+            }));
+        }
+        allowed
+    }
+
     /// Whether the tool may be ranked.
     pub fn passes(&self, entry: &ToolEntry) -> bool {
         self.exclusion(entry).is_none()
@@ -94,6 +127,13 @@ impl fmt::Debug for Filter {
             .field("predicates", &self.predicates.len())
             .finish()
     }
+}
+
+/// What the patterns for a server ask of a tool's name.
+#[cfg(feature = "tantivy")]
+fn names_for<'a>(server: &str, patterns: &'a [ToolPattern], names: &mut Vec<&'a Wildcard>) {
+    names.clear();
+    names.extend(patterns.iter().filter(|pattern| pattern.server.matches(server)).map(|pattern| &pattern.name));
 }
 
 /// Tools by server and name: `server/tool`, `server` (all of its tools) or with `*` for any run of
@@ -171,6 +211,12 @@ impl Wildcard {
         let mut middle: Vec<String> = parts.collect();
         let last = middle.pop();
         Self { first, middle, last }
+    }
+
+    /// Whether it matches every text.
+    #[cfg(feature = "tantivy")]
+    fn is_any(&self) -> bool {
+        self.first.is_empty() && self.last.as_ref().is_some_and(String::is_empty) && self.middle.is_empty()
     }
 
     /// Linear in the text for one star, bounded by pattern × text for more.

@@ -8,7 +8,7 @@ use super::{Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex, exact::Name
 use crate::{
     Result,
     catalog::Catalog,
-    index::{LexicalIndex, LexicalOptions, same_id},
+    index::{LexicalIndex, LexicalOptions, Roster},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -58,19 +58,28 @@ impl Retriever for Lexical {
     }
 
     fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
-        let previous = previous.and_then(|previous| {
-            let previous: &dyn Any = &**previous;
-            previous.downcast_ref::<LexicalToolIndex>()
+        let earlier = previous.and_then(|index| {
+            let any: &dyn Any = &**index;
+            Some((index, any.downcast_ref::<LexicalToolIndex>()?))
         });
-        let postings = LexicalIndex::build(catalog, &self.options, previous.map(|previous| &previous.postings))?;
-        // Names depend on the tools' ids alone, and most changes are not of these.
-        let known = previous.filter(|previous| same_ids(previous.postings.catalog(), catalog));
-        let names = known.map_or_else(|| Arc::new(NameIndex::build(catalog)), |known| Arc::clone(&known.names));
-        Ok(Arc::new(LexicalToolIndex { postings, names, last_filter: Mutex::default() }))
+        let Some((same, earlier)) = earlier else {
+            let roster = Roster::new(catalog);
+            let postings = LexicalIndex::new(&roster, &self.options)?;
+            let names = Arc::new(NameIndex::new(&roster));
+            return Ok(Arc::new(LexicalToolIndex { roster, postings, names, last_filter: Mutex::default() }));
+        };
+        if earlier.roster.catalog().digest() == catalog.digest() && *earlier.postings.options() == self.options {
+            return Ok(Arc::clone(same));
+        }
+        let (roster, carried) = Roster::after(&earlier.roster, catalog);
+        let postings = LexicalIndex::after(&earlier.postings, &roster, &carried, &self.options)?;
+        let names = NameIndex::after(&earlier.names, &roster, &carried);
+        Ok(Arc::new(LexicalToolIndex { roster, postings, names, last_filter: Mutex::default() }))
     }
 }
 
 struct LexicalToolIndex {
+    roster: Roster,
     postings: LexicalIndex,
     names: Arc<NameIndex>,
     /// What the last filter without predicates let pass: hosts filter by the same rules turn after
@@ -89,7 +98,7 @@ impl LexicalToolIndex {
         if let Some((_, allowed)) = last().as_ref().filter(|(last, _)| last.always_equals(filter)) {
             return Some(Arc::clone(allowed));
         }
-        let allowed: Arc<[bool]> = self.postings.catalog().tools().iter().map(|entry| filter.passes(entry)).collect();
+        let allowed: Arc<[bool]> = filter.allowed(&self.roster).into();
         if filter.always_equals(filter) {
             *last() = Some((filter.clone(), Arc::clone(&allowed)));
         }
@@ -97,13 +106,9 @@ impl LexicalToolIndex {
     }
 }
 
-fn same_ids(a: &Catalog, b: &Catalog) -> bool {
-    a.tools().len() == b.tools().len() && a.tools().iter().zip(b.tools()).all(|(a, b)| same_id(a, b))
-}
-
 impl ToolIndex for LexicalToolIndex {
     fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
-        let catalog = self.postings.catalog();
+        let catalog = self.roster.catalog();
         let tools = catalog.tools();
         let allowed = self.allowed(filter);
         let text = query.searched();
@@ -139,7 +144,7 @@ impl ToolIndex for LexicalToolIndex {
 
 impl fmt::Debug for LexicalToolIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LexicalToolIndex").field("catalog", self.postings.catalog()).finish_non_exhaustive()
+        f.debug_struct("LexicalToolIndex").field("catalog", self.roster.catalog()).finish_non_exhaustive()
     }
 }
 

@@ -3,6 +3,42 @@
 //! A [`Retriever`] indexes a [`Catalog`]; the [`ToolIndex`] that it gives answers queries. What a
 //! [`Filter`] excludes is excluded before ranking, statistics included, so that a ranking says
 //! nothing about tools that the caller may not use.
+//!
+#![cfg_attr(feature = "tantivy", doc = "```")]
+#![cfg_attr(not(feature = "tantivy"), doc = "```ignore")]
+//! use proem::{
+//!     catalog::Catalog,
+//!     id::ServerId,
+//!     protocol::Tool,
+//!     retrieval::{Filter, Lexical, Retriever, Tier},
+//! };
+//!
+//! let git = ServerId::new("git")?;
+//! let catalog = Catalog::builder()
+//!     .tool(git.clone(), Tool::new("merge", "Merge a branch into the current one"))
+//!     .tool(git.clone(), Tool::new("delete_branch", "Delete a branch"))
+//!     .tool(git, Tool::new("log", "Show the history of a branch"))
+//!     .tool(ServerId::new("mail")?, Tool::new("send", "Send an e-mail"))
+//!     .build();
+//! let index = Lexical::new().index(&catalog, None)?;
+//!
+//! let filter = Filter::new().deny("*/delete_*".parse()?);
+//! let ranking = index.search(&"merge the release branch".into(), &filter, 5)?;
+//! let found: Vec<String> = ranking.hits.iter().map(|hit| hit.tool.to_string()).collect();
+//! assert_eq!(found, ["git/merge", "git/log"]);
+//!
+//! // Why the first one is there: what each field of its text gave, and how much of the request it holds.
+//! let best = &ranking.hits[0];
+//! assert_eq!(best.tier, Tier::Scored);
+//! assert!(best.fields["name"] > best.fields["description"]);
+//! assert!((best.fields.values().sum::<f32>() - best.score).abs() < 1e-5);
+//! assert!((0.3..1.0).contains(&ranking.coverage));
+//!
+//! // A tool that the request names comes before all scores.
+//! let named = index.search(&"show me what `git/log` says of the merge".into(), &filter, 5)?;
+//! assert_eq!((named.hits[0].tool.to_string().as_str(), named.hits[0].tier), ("git/log", Tier::Named));
+//! # Ok::<(), proem::Error>(())
+//! ```
 
 #[cfg(feature = "tantivy")]
 mod exact;
