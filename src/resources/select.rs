@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
@@ -59,7 +59,7 @@ impl ResourceOptions {
 pub struct ResourceSelection {
     /// Pinned ones in the order given, then required ones, then by value.
     pub resources: Vec<SelectedResource>,
-    /// The rest, by server and URI.
+    /// The rest, by server and URI; nothing if there is no budget and nothing was picked.
     pub excluded: Vec<ExcludedResource>,
     /// What the selected ones are estimated to cost; never above the budget.
     pub estimated_tokens: usize,
@@ -159,14 +159,11 @@ impl ResourceExclusion {
 
 /// Selects what is to be read, on estimates.
 pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection {
-    if options.budget == TokenBudget::ZERO
-        && options.top > 0
-        && options.pins.is_empty()
-        && let Some(excluded) = none_fits(catalog)
-    {
-        return ResourceSelection { excluded, ..ResourceSelection::default() };
-    }
     let mut selection = ResourceSelection::default();
+    // What every turn asks for unless its host attaches.
+    if options.budget == TokenBudget::ZERO && options.pins.is_empty() {
+        return selection;
+    }
     for entry in catalog.resources().iter().filter(|entry| !entry.resource.annotations.for_model()) {
         selection.exclude(entry.id.clone(), ResourceExclusion::Audience);
     }
@@ -194,23 +191,6 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
     }
     selection.excluded.sort_by(|a, b| a.id.cmp(&b.id));
     selection
-}
-
-/// All resources with the reason that each has when there is no budget, which is what every turn
-/// asks for unless its host attaches: nothing need be ranked for it. `None` if one costs nothing.
-fn none_fits(catalog: &Catalog) -> Option<Vec<ExcludedResource>> {
-    let exclude = |entry: &Arc<ResourceEntry>| {
-        let reason = if entry.resource.annotations.for_model() {
-            let required = entry.resource.annotations.priority == Some(1.0);
-            let tokens = Some(estimated_tokens(entry)).filter(|tokens| *tokens > 0)?;
-            ResourceExclusion::does_not_fit(required, tokens, 0)
-        } else {
-            ResourceExclusion::Audience
-        };
-        Some(ExcludedResource { id: entry.id.clone(), reason })
-    };
-    // In the order of the catalog, which is that of ids.
-    catalog.resources().iter().map(exclude).collect()
 }
 
 fn estimated_tokens(entry: &ResourceEntry) -> usize {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
-    json::{Digest, canonical_object, write_string},
-    protocol::Tool,
+    json::{Digest, write_string},
+    protocol::{Schema, Tool},
     tokens::CountCache,
 };
 
@@ -52,7 +52,7 @@ pub struct Definition {
     /// The description, if the tool has one.
     pub description: Option<String>,
     /// The schema of the arguments.
-    pub input_schema: Map<String, Value>,
+    pub input_schema: Schema,
 }
 
 impl Definition {
@@ -63,11 +63,10 @@ impl Definition {
         match form {
             Form::Full => Self { description: description.map(str::to_owned), input_schema: tool.input_schema.clone() },
             Form::ShortDescription => Self { description: short(240), input_schema: tool.input_schema.clone() },
-            Form::MinimalSchema => Self { description: short(240), input_schema: minimal(&tool.input_schema, 0) },
+            Form::MinimalSchema => Self { description: short(240), input_schema: minimal(&tool.input_schema) },
             Form::NameOnly => {
-                let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
-                let minimal = minimal(&tool.input_schema, 0);
-                let smaller = canonical_object(&any).len() < canonical_object(&minimal).len();
+                let (any, minimal) = (Schema::any_object(), minimal(&tool.input_schema));
+                let smaller = any.as_str().len() < minimal.as_str().len();
                 Self { description: short(80), input_schema: if smaller { any } else { minimal } }
             }
         }
@@ -111,11 +110,11 @@ pub(super) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) ->
     })
 }
 
-fn text(exposed: &str, description: Option<&str>, input_schema: &Map<String, Value>) -> String {
+fn text(exposed: &str, description: Option<&str>, input_schema: &Schema) -> String {
     let mut out = String::from("{\"description\":");
     write_string(&mut out, description.unwrap_or_default());
     out.push_str(",\"input_schema\":");
-    out.push_str(&canonical_object(input_schema));
+    out.push_str(input_schema.as_str());
     out.push_str(",\"name\":");
     write_string(&mut out, exposed);
     out.push('}');
@@ -140,13 +139,17 @@ fn shorten(text: &str, limit: usize) -> String {
 const MINIMAL_DEPTH: usize = 4;
 
 /// Names, types, enums and what is required; everything that is prose or a bound is left out.
-fn minimal(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+fn minimal(schema: &Schema) -> Schema {
+    minimal_object(&schema.to_map(), 0).into()
+}
+
+fn minimal_object(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     let mut out = Map::new();
     if depth > MINIMAL_DEPTH {
         return out;
     }
     let inner = |value: &Value| match value {
-        Value::Object(map) => Value::Object(minimal(map, depth + 1)),
+        Value::Object(map) => Value::Object(minimal_object(map, depth + 1)),
         other => other.clone(),
     };
     for (key, value) in schema {
@@ -201,6 +204,6 @@ mod tests {
                 "description": {"type": "string"},
             },
         });
-        assert_eq!(Value::Object(minimal(schema.as_object().unwrap(), 0)), expected);
+        assert_eq!(minimal(&schema.into()).to_value(), expected);
     }
 }
