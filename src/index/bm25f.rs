@@ -162,7 +162,7 @@ impl CombinedFieldsWeight {
         for of_term in part.postings.chunk_by(|a, b| a.term == b.term) {
             let Some(term) = of_term.first().map(|place| place.term) else { continue };
             for place in of_term {
-                let Some(inverted) = part.segment.inverted(place.field) else { continue };
+                let Some(inverted) = part.segment.inverted() else { continue };
                 let mut postings = inverted.read_postings_from_terminfo(&place.info, IndexRecordOption::WithFreqs)?;
                 for (doc, frequencies) in docs.iter().zip(&mut frequencies) {
                     if postings.doc() <= *doc && postings.seek(*doc) == *doc {
@@ -346,9 +346,9 @@ impl<'a> PartScores<'a> {
     /// Adds up the weighted frequencies of a term over the fields.
     fn gather(&mut self, term: &str, number: usize, weights: FieldWeights) -> tantivy::Result<()> {
         self.holders.clear();
+        let Some(inverted) = self.part.segment.inverted() else { return Ok(()) };
         for field in Field::ALL {
-            let Some(inverted) = self.part.segment.inverted(field) else { continue };
-            let Some(info) = inverted.terms().get(term)? else { continue };
+            let Some(info) = self.part.segment.find(field, term)? else { continue };
             let weight = weights.thousandths(field);
             let mut block = inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
             while !block.docs().is_empty() {

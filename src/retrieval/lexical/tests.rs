@@ -47,7 +47,7 @@ fn tool(name: &str, description: &str) -> Tool {
         "type": "object",
         "properties": {"pageCount": {"description": description.split(' ').next()}},
     }));
-    tool.annotations.read_only_hint = (description.len() % 3 > 0).then_some(description.len() % 3 == 1);
+    tool.annotations.read_only_hint = [None, Some(true), Some(false)][description.len() % 3];
     tool
 }
 
