@@ -1,7 +1,9 @@
 use std::{
     cmp::{Ordering, Reverse},
     collections::{BTreeMap, BinaryHeap},
+    num::NonZeroUsize,
     sync::Arc,
+    thread,
 };
 
 use tantivy::{DocId, Score, query::Weight};
@@ -282,10 +284,28 @@ impl Builder<'_> {
                 positions.extend(part.slots.iter().filter(|slot| **slot != Carried::GONE));
             }
             positions.sort_unstable();
-            parts.push(self.part(positions)?);
+            parts.extend(self.segments(&positions)?);
         }
         self.parts = parts;
         Ok(())
+    }
+
+    /// Many documents go into several segments, built side by side: no score depends on how
+    /// documents are divided.
+    fn segments(&self, positions: &[u32]) -> Result<Vec<Part>> {
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS);
+        let size = positions.len().div_ceil(threads).max(LEAST_PER_THREAD);
+        thread::scope(|scope| {
+            let mut chunks = positions.chunks(size);
+            // The first one is built here.
+            let first = chunks.next().unwrap_or_default();
+            let building: Vec<_> = chunks.map(|chunk| scope.spawn(|| self.part(chunk.to_vec()))).collect();
+            let mut parts = vec![self.part(first.to_vec())?];
+            for thread in building {
+                parts.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(parts)
+        })
     }
 
     fn part(&self, positions: Vec<u32>) -> Result<Part> {
@@ -302,6 +322,12 @@ impl Builder<'_> {
         Ok(Part { segment: Arc::new(segment), slots: positions.into() })
     }
 }
+
+/// A search looks into every segment, so there should not be many.
+const MAX_THREADS: usize = 4;
+
+/// Fewer documents are not worth a thread.
+const LEAST_PER_THREAD: usize = 1_024;
 
 /// A segment joins the one before it when that one is less than so many times as large.
 const GROWTH: usize = 4;

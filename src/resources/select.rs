@@ -17,8 +17,9 @@ pub struct ResourceOptions {
     pub budget: TokenBudget,
     /// What recency is measured against.
     pub now: Timestamp,
-    /// The most resources besides pinned and required ones. Default: 16. Of required ones, four times
-    /// as many at most: a server that calls everything required must not make a host read everything.
+    /// The most resources besides pinned and required ones. Default: 8, since neither priority nor
+    /// age says that a resource has to do with the request. Of required ones, four times as many at
+    /// most: a server that calls everything required must not make a host read everything.
     pub top: usize,
     /// Resources picked by a person or the host: first, in this order, each once, whatever their priority.
     /// One for the `user` only is refused all the same.
@@ -28,7 +29,7 @@ pub struct ResourceOptions {
 impl ResourceOptions {
     /// Nothing is attached until a budget is given.
     pub fn new(now: Timestamp) -> Self {
-        Self { budget: TokenBudget::ZERO, now, top: 16, pins: Vec::new() }
+        Self { budget: TokenBudget::ZERO, now, top: 8, pins: Vec::new() }
     }
 
     /// Sets the budget.

@@ -97,7 +97,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "TOKENS", default_value = "4000")]
     pub(crate) tools_budget: TokenBudget,
     /// What attached resources may cost, in tokens
-    #[arg(long, value_name = "TOKENS", default_value = "2000")]
+    #[arg(long, value_name = "TOKENS", default_value = "1000")]
     pub(crate) resources_budget: TokenBudget,
     /// The most tools besides pinned ones
     #[arg(long, value_name = "K", default_value_t = 20)]
