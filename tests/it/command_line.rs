@@ -263,3 +263,18 @@ fn differences(kinds: &Value, value: &Value, path: &str, out: &mut Vec<String>) 
         _ => out.push(format!("{path} is of another kind")),
     }
 }
+
+#[test]
+fn the_readme_shows_what_a_run_prints() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let query = readme.split("-- plan \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    // The day on which the README's resources were as old as it says.
+    let now = "2026-11-30T00:00:00Z";
+    let run = proem(&["plan", query, "--demo", "--resources-budget", "400", "--now", now]);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with(" time")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&run.stdout), lines(shown));
+    assert!(readme.lines().count() <= 150);
+}
