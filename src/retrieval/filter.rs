@@ -133,11 +133,16 @@ impl fmt::Debug for Filter {
 #[cfg(feature = "tantivy")]
 fn names_for<'a>(server: &str, patterns: &'a [ToolPattern], names: &mut Vec<&'a Wildcard>) {
     names.clear();
-    names.extend(patterns.iter().filter(|pattern| pattern.server.matches(server)).map(|pattern| &pattern.name));
+    let readings = patterns.iter().flat_map(|pattern| &pattern.readings);
+    names.extend(readings.filter(|reading| reading.server.matches(server)).map(|reading| &reading.name));
 }
 
 /// Tools by server and name: `server/tool`, `server` (all of its tools) or with `*` for any run of
 /// characters, such as `git*/create_*` or `*/delete_*`.
+///
+/// Server ids and tool names may hold slashes themselves, so a pattern means every way to part it:
+/// `a/b/c` is tool `b/c` of server `a`, tool `c` of server `a/b`, and all tools of server `a/b/c`.
+/// A denial that meant only one of them would let the others through.
 ///
 /// ```
 /// use proem::{id::{ServerId, ToolId}, retrieval::ToolPattern};
@@ -150,6 +155,13 @@ fn names_for<'a>(server: &str, patterns: &'a [ToolPattern], names: &mut Vec<&'a 
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ToolPattern {
+    text: String,
+    readings: Vec<Reading>,
+}
+
+/// One way to part a pattern into server and name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Reading {
     server: Wildcard,
     name: Wildcard,
 }
@@ -157,17 +169,13 @@ pub struct ToolPattern {
 impl ToolPattern {
     /// Whether it matches the tool.
     pub fn matches(&self, tool: &ToolId) -> bool {
-        self.server.matches(tool.server.as_str()) && self.name.matches(&tool.name)
+        let mut readings = self.readings.iter();
+        readings.any(|reading| reading.server.matches(tool.server.as_str()) && reading.name.matches(&tool.name))
     }
 
-    /// The part that is matched against server ids.
-    pub fn server(&self) -> String {
-        self.server.to_string()
-    }
-
-    /// The part that is matched against tool names.
-    pub fn name(&self) -> String {
-        self.name.to_string()
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 
@@ -175,21 +183,24 @@ impl FromStr for ToolPattern {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        // A tool name may hold slashes and a server name should not, so the first one parts them.
-        let (server, name) = text.split_once('/').unwrap_or((text, "*"));
-        if server.is_empty() || name.is_empty() {
+        let reading = |server: &str, name: &str| Reading { server: Wildcard::new(server), name: Wildcard::new(name) };
+        let parted = text.match_indices('/').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let parted = parted.filter(|(server, name)| !server.is_empty() && !name.is_empty());
+        let mut readings: Vec<_> = parted.map(|(server, name)| reading(server, name)).collect();
+        if text.is_empty() || (readings.is_empty() && text.contains('/')) {
             return Err(Error::invalid(
                 format!("tool pattern `{text}`"),
                 "it must be `server`, `server/tool` or hold `*`",
             ));
         }
-        Ok(Self { server: Wildcard::new(server), name: Wildcard::new(name) })
+        readings.push(reading(text, "*"));
+        Ok(Self { text: text.to_owned(), readings })
     }
 }
 
 impl fmt::Display for ToolPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.server, self.name)
+        f.write_str(&self.text)
     }
 }
 
@@ -233,14 +244,6 @@ impl Wildcard {
     }
 }
 
-impl fmt::Display for Wildcard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.first)?;
-        let rest = self.middle.iter().chain(&self.last);
-        rest.into_iter().try_for_each(|part| write!(f, "*{part}"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,7 +261,27 @@ mod tests {
         ] {
             let wildcard = Wildcard::new(pattern);
             assert_eq!(wildcard.matches(text), expected, "{pattern} {text}");
-            assert_eq!(wildcard.to_string(), pattern);
+        }
+    }
+
+    #[test]
+    fn slashes_in_ids_hide_no_tool_from_a_pattern() {
+        let tool = |server: &str, name: &str| ToolId::new(crate::id::ServerId::new(server).unwrap(), name);
+        let pattern = |text: &str| text.parse::<ToolPattern>().unwrap();
+        for (text, server, name) in [
+            ("a/b", "a", "b"),
+            ("a/b", "a/b", "anything"),
+            ("a/b/c", "a", "b/c"),
+            ("a/b/c", "a/b", "c"),
+            ("a/b/*", "a/b", "c"),
+            ("*", "a/b", "c"),
+            ("*/c", "a/b", "c"),
+        ] {
+            assert!(pattern(text).matches(&tool(server, name)), "{text} {server} {name}");
+        }
+        assert!(!pattern("a/b").matches(&tool("a", "c")));
+        for text in ["", "/", "a/", "/b"] {
+            assert!(text.parse::<ToolPattern>().is_err(), "{text}");
         }
     }
 }

@@ -101,7 +101,8 @@ pub fn select(
             }
         }
         if !known {
-            let (server, name) = (pin.server().into(), pin.name().into());
+            let (server, name) = pin.as_str().split_once('/').unwrap_or((pin.as_str(), "*"));
+            let (server, name) = (server.into(), name.into());
             excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
         }
     }
