@@ -30,9 +30,7 @@ mod lexical;
 mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
-#[cfg(feature = "tantivy")]
 mod stop_words;
-#[cfg(feature = "tantivy")]
 mod words;
 
 #[cfg(feature = "tantivy")]
@@ -45,5 +43,9 @@ pub use self::{
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
     lexical::{LexicalIndex, same_id},
-    words::{Word, fold, normalize, split},
+    words::Word,
+};
+pub(crate) use self::{
+    stop_words::is_stop_word,
+    words::{fold, normalize, split},
 };

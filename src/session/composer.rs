@@ -79,7 +79,7 @@ impl Composer {
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
-        if !filter.is_empty() || query.text.len() > Self::MAX_REMEMBERED_BYTES {
+        if !filter.is_empty() || query.bytes() > Self::MAX_REMEMBERED_BYTES {
             return index.search(query, filter, limit).map(Arc::new);
         }
         let key = (catalog.digest(), query.clone(), limit);

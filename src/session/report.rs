@@ -8,6 +8,7 @@ use crate::{
     id::ServerId,
     json::Digest,
     render::{Provider, Request},
+    retrieval::Origin,
     selection::{Form, catalog_tokens},
 };
 
@@ -254,7 +255,10 @@ impl SelectionReport {
             score: rounded(tool.score.into()),
             rank: tool.rank,
             form: Form::as_str(tool.form),
-            reason: tool.reason.to_string(),
+            reason: match tool.origin {
+                Origin::SubQuery(_) | Origin::Turn(_) => format!("{} ({})", tool.reason, tool.origin),
+                _ => tool.reason.to_string(),
+            },
         });
         let excluded = selection.excluded.iter().map(|tool| ExcludedReport {
             server: tool.server.to_string(),

@@ -114,7 +114,8 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the catalog cannot be indexed or searched. A
     /// server that fails to give a resource is no error: the resource is left out with the reason.
-    pub async fn build(self) -> Result<Context> {
+    pub async fn build(mut self) -> Result<Context> {
+        self.session.memory.complete(&mut self.query);
         let composer = std::sync::Arc::clone(&self.session.composer);
         let catalog = composer.servers.catalog();
         let mut clock = Clock(Instant::now());
@@ -132,6 +133,7 @@ impl<'a> Turn<'a> {
         timings.layout = clock.lap();
         let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
         self.session.offered.extend(offered);
+        self.session.memory.turn(&self.query, &selection);
         Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer))
     }
 
