@@ -13,14 +13,19 @@
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+mod auroc;
+mod bootstrap;
 mod data_set;
 mod evaluate;
+mod memory;
 mod metrics;
+mod options;
 mod report;
 
 pub use self::{
     data_set::{DataSet, LabeledQuery},
     evaluate::evaluate,
     metrics::Metrics,
-    report::{Report, Row, Timing},
+    options::{EvalOptions, QueryForm},
+    report::{Latency, Measured, Report, Row, RowConfig, Tokens},
 };

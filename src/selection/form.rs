@@ -99,7 +99,7 @@ pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
     })
 }
 
-pub(super) fn full_tokens(entry: &ToolEntry, counts: &CountCache) -> usize {
+pub(crate) fn full_tokens(entry: &ToolEntry, counts: &CountCache) -> usize {
     let tool = &entry.tool;
     counts.count(&text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema))
 }
