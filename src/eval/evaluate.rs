@@ -46,7 +46,7 @@ pub fn evaluate(
         let started = Instant::now();
         let ranking = index.search(&query, &Filter::new(), options.k)?;
         let taken = started.elapsed();
-        needs.add(labeled, ranking.coverage);
+        needs.add(labeled, &ranking);
         if !labeled.groups.is_empty() {
             searches.push(taken);
             if let Some(costs) = &mut costs {
@@ -63,7 +63,8 @@ pub fn evaluate(
         tools: set.catalog.tools().len(),
         queries: metrics.len(),
         without_gold: queries.len() - metrics.len(),
-        no_tool_auroc: auroc(&needs.tool, &needs.none).map(percent),
+        no_tool_auroc: needs.auroc(|sure| sure.score),
+        no_tool_auroc_coverage: needs.auroc(|sure| sure.coverage),
         tokens: costs.map(Costs::tokens),
         config: RowConfig {
             version: env!("CARGO_PKG_VERSION"),
@@ -87,8 +88,13 @@ pub fn evaluate(
 struct Needs {
     /// Whether some splits were made to be set against the queries that need no tool.
     paired: bool,
-    tool: Vec<f32>,
-    none: Vec<f32>,
+    tool: Vec<Sure>,
+    none: Vec<Sure>,
+}
+
+struct Sure {
+    score: f32,
+    coverage: f32,
 }
 
 impl Needs {
@@ -100,12 +106,19 @@ impl Needs {
         query.split.as_deref().is_some_and(|split| split.ends_with("_pos"))
     }
 
-    fn add(&mut self, query: &LabeledQuery, coverage: f32) {
+    fn add(&mut self, query: &LabeledQuery, ranking: &Ranking) {
+        let score = ranking.hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+        let sure = Sure { score, coverage: ranking.coverage };
         if query.groups.is_empty() {
-            self.none.push(coverage);
+            self.none.push(sure);
         } else if !self.paired || Self::is_paired(query) {
-            self.tool.push(coverage);
+            self.tool.push(sure);
         }
+    }
+
+    fn auroc(&self, by: impl Fn(&Sure) -> f32) -> Option<f64> {
+        let [tool, none] = [&self.tool, &self.none].map(|sure| sure.iter().map(&by).collect::<Vec<_>>());
+        auroc(&tool, &none).map(percent)
     }
 }
 

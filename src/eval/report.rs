@@ -91,13 +91,15 @@ pub struct Row {
     /// Mean reciprocal rank of the first tool that is gold, within 10.
     #[serde(rename = "mrr")]
     pub mrr_10: f64,
-    /// How well [`Ranking::coverage`](crate::retrieval::Ranking::coverage) tells queries that need
-    /// a tool from those that do not: the share of pairs that it orders rightly (AUROC). `None`
-    /// where the set has none of either.
+    /// How well the best tool's score tells queries that need a tool from those that do not: the
+    /// share of pairs that it orders rightly (AUROC). `None` where the set has none of either.
     ///
     /// The queries that need a tool are those of splits whose names end in `_pos`, made to be set
     /// against those that need none; all of them where no split is called so.
     pub no_tool_auroc: Option<f64>,
+    /// The same of [`Ranking::coverage`](crate::retrieval::Ranking::coverage), which is what a
+    /// selection goes by.
+    pub no_tool_auroc_coverage: Option<f64>,
     /// By metric: the 95 % interval of the mean over queries, low and high (percentile bootstrap
     /// with the seed and the number of samples in [`Self::config`]).
     pub ci95: BTreeMap<&'static str, [f64; 2]>,
@@ -128,6 +130,7 @@ impl Row {
             completeness_10: 0.0,
             mrr_10: 0.0,
             no_tool_auroc: None,
+            no_tool_auroc_coverage: None,
             ci95: BTreeMap::new(),
             tokens: None,
             digest,

@@ -91,9 +91,9 @@ fn parts(query: &Query) -> Vec<Part<'_>> {
         for (at, text) in texts.filter(|(_, text)| seen.insert(*text)) {
             push(&mut parts, &mut room, Part { origin: Origin::SubQuery(at), ..whole(text) });
         }
-        // Where the text is no more than its parts, a name could only be read across their ends.
+        // The whole text catches what its parts leave out. Where it is no more than its parts, it adds nothing.
         if filled(&query.text) && query.text != query.sub_queries.join("\n") {
-            push(&mut parts, &mut room, Part { names_only: true, ..whole(&query.text) });
+            push(&mut parts, &mut room, whole(&query.text));
         }
         return parts;
     }

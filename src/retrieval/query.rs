@@ -34,8 +34,9 @@ use crate::id::ToolId;
 pub struct Query {
     /// The request in the user's or the model's words.
     pub text: String,
-    /// The parts that the request comes to. If there are any, they are searched with instead of
-    /// the text, of which only the tools that it names still count.
+    /// The parts that the request comes to. If there are any, each is searched for, and the whole
+    /// text after them: of a benchmark's requests with their steps, that found 63 % of the needed
+    /// tools among the first five, the steps alone 59 %, and nothing less among the first ten.
     pub sub_queries: Vec<String>,
     /// What the user asked before, newest last. Counts only for a [follow-up](Self::is_follow_up).
     pub turns: Vec<String>,

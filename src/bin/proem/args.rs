@@ -89,8 +89,8 @@ impl FilterArgs {
 /// What stands beside the query's text.
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
-    /// One part of what is asked for, again for each: tools are searched for each part alone,
-    /// and QUERY counts only by the tools that it names
+    /// One part of what QUERY comes to, again for each: the tools of each part are searched for
+    /// alone, those of QUERY as a whole after them
     #[arg(long, value_name = "QUERY")]
     part: Vec<String>,
     /// What was asked before, again for each turn, oldest first: a QUERY that says little
