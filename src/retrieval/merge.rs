@@ -29,7 +29,7 @@ pub(super) fn search<I: ToolIndex + ?Sized>(
     let parts = parts(query);
     let recent = if query.is_follow_up() { recent(index, query, filter) } else { Vec::new() };
     let mut lists = Vec::with_capacity(parts.len() + 1);
-    let mut coverage = 0.0_f32;
+    let mut merged = Ranking::default();
     let alone = parts.len() == 1 && recent.is_empty();
     for part in &parts {
         let mut ranking = index.search_text(part.text, filter, limit)?;
@@ -41,13 +41,14 @@ pub(super) fn search<I: ToolIndex + ?Sized>(
             ranking.hits.retain(|hit| hit.tier == Tier::Named);
         }
         if !ranking.hits.is_empty() {
-            coverage = coverage.max(ranking.coverage);
+            merged.coverage = merged.coverage.max(ranking.coverage);
         }
         lists.push(part.weighed(ranking.hits));
     }
     // The newest text first, then what is in use, then the turns before.
     lists.insert(lists.len().min(1), recent);
-    Ok(Ranking { hits: round_robin(lists, limit), coverage })
+    merged.hits = round_robin(lists, limit);
+    Ok(merged)
 }
 
 /// A text that is searched with.
@@ -91,9 +92,11 @@ fn parts(query: &Query) -> Vec<Part<'_>> {
         for (at, text) in texts.filter(|(_, text)| seen.insert(*text)) {
             push(&mut parts, &mut room, Part { origin: Origin::SubQuery(at), ..whole(text) });
         }
-        // The whole text catches what its parts leave out. Where it is no more than its parts, it adds nothing.
+        // The whole text catches what its parts leave out. Where it is no more than its parts, or
+        // says nothing on its own, it adds nothing.
         if filled(&query.text) && query.text != query.sub_queries.join("\n") {
-            push(&mut parts, &mut room, whole(&query.text));
+            let names_only = Weight::of(&query.text).leans();
+            push(&mut parts, &mut room, Part { names_only, ..whole(&query.text) });
         }
         return parts;
     }

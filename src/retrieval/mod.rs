@@ -13,18 +13,22 @@ mod lexical;
 mod merge;
 mod query;
 mod ranking;
+mod reranker;
+mod rewriter;
 
 use std::{fmt, sync::Arc};
 
-use crate::{Result, catalog::Catalog};
-
 #[cfg(feature = "tantivy")]
 pub use self::lexical::Lexical;
+pub(crate) use self::reranker::{candidates, reorder};
 pub use self::{
     filter::{Filter, ToolPattern},
     query::Query,
     ranking::{Hit, Origin, Ranking, Tier},
+    reranker::{Candidate, Reranker},
+    rewriter::Rewriter,
 };
+use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
 pub trait Retriever: fmt::Debug + Send + Sync {

@@ -9,6 +9,7 @@
 
 mod composer;
 mod context;
+mod hooks;
 mod memory;
 mod report;
 mod turn;
@@ -21,6 +22,7 @@ use self::memory::Memory;
 pub use self::{
     composer::Composer,
     context::{Context, Timings},
+    hooks::Hooks,
     report::{
         CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, ResourceReport, SectionReport,
         SelectionReport, TokenReport, ToolReport,

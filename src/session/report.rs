@@ -20,6 +20,8 @@ use crate::{
 pub struct Report {
     /// What was asked for.
     pub query: String,
+    /// What did not work as it should, and what was done instead: hooks that failed.
+    pub notes: Vec<String>,
     /// What all servers offer.
     pub catalog: CatalogReport,
     /// The tools that are offered, and those that are not.
@@ -192,6 +194,7 @@ impl Report {
         ];
         Self {
             query: context.query().text.clone(),
+            notes: context.notes().to_vec(),
             catalog: CatalogReport {
                 digest: catalog.digest(),
                 servers: catalog.servers().len(),

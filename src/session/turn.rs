@@ -121,7 +121,10 @@ impl<'a> Turn<'a> {
         let mut clock = Clock(Instant::now());
         let index = composer.index(&catalog).await?;
         let mut timings = Timings { index: clock.lap(), ..Timings::default() };
+        let mut notes = Vec::new();
+        composer.hooks.rewrite(&mut self.query, &mut notes).await;
         let ranking = composer.search(&catalog, &*index, &self.query, &self.filter, self.depth())?;
+        let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
         timings.select = clock.lap();
@@ -134,7 +137,7 @@ impl<'a> Turn<'a> {
         let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
         self.session.offered.extend(offered);
         self.session.memory.turn(&self.query, &selection);
-        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer))
+        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer).with_notes(notes))
     }
 
     /// How deep to rank: so far that quotas and forms that do not fit find their replacements.

@@ -70,8 +70,10 @@ fn parts_take_turns_and_duplicates_are_skipped() {
 fn named_tools_of_any_part_come_first() {
     assert_eq!(order(&Query::of_parts(["a b c", "x !c", "y"])), "c a x y b");
     // Even those that only the whole text names; its other hits come after those of the parts.
-    let query = Query::new("use !k for this d e").with_sub_query("a b").with_sub_query("x");
+    let query = Query::new("use !k for several unrelated topics d e").with_sub_query("a b").with_sub_query("x");
     assert_eq!(order(&query), "k a x d b e");
+    // A text that says little adds no hits but those that it names.
+    assert_eq!(order(&Query::new("yes do it !k z").with_sub_query("a b").with_sub_query("x")), "k a x b");
 }
 
 #[test]
