@@ -10,7 +10,7 @@ use std::{
 
 use proem::{
     eval::{DataSet, EvalOptions, QueryForm, Report, evaluate},
-    retrieval::{Filter, Lexical, Retriever, Tier, ToolIndex},
+    retrieval::{Filter, Lexical, Query, Retriever, Tier, ToolIndex},
 };
 
 fn set(name: &str) -> Option<DataSet> {
@@ -133,4 +133,19 @@ fn names_typed() {
     assert_eq!(first(&*index, &|_, name| name.replace(['_', '-'], " ")), 100);
     // Three of the names are one plain word: in a sentence that is no name.
     assert_eq!(first(&*index, &|_, name| format!("please use {name} now")), 97);
+}
+
+/// Requests that stand alone are hardly ever taken for follow-ups: all queries of all sets.
+#[test]
+fn requests_that_stand_alone_are_no_follow_ups() {
+    let names = ["livemcpbench", "stabletoolbench", "sealtools", "bfcl", "toollinkos", "metatool"];
+    let counted = names.map(|name| {
+        let set = set(name)?;
+        let taken = set.queries.iter().filter(|query| Query::new(&query.text).is_follow_up()).count();
+        Some((taken, set.queries.len()))
+    });
+    if counted.iter().all(Option::is_some) {
+        let known = [(0, 94), (0, 765), (0, 1_354), (12, 2_351), (1, 1_569), (90, 22_081)];
+        assert_eq!(counted.map(Option::unwrap), known);
+    }
 }
