@@ -190,4 +190,21 @@ proptest! {
         let reversed: Vec<_> = parts.into_iter().rev().collect();
         prop_assert_eq!(there, rounds(&reversed));
     }
+
+    #[test]
+    fn any_query_is_searched(
+        text in "\\PC{0,40}",
+        parts in prop::collection::vec("\\PC{0,20}", 0..20),
+        turns in prop::collection::vec("(yes|it|[a-z] ){0,6}|\\PC{0,20}", 0..20),
+        recent in prop::collection::vec("[a-z]|gone", 0..20),
+        limit in 0..30_usize,
+    ) {
+        let query = Query::new(text).with_turns(turns).with_recent_tools(recent.iter().map(|name| Spelled::id(name)));
+        for query in [parts.iter().fold(query.clone(), |query, part| query.with_sub_query(part)), query] {
+            let found = ranking(&query, limit);
+            prop_assert!(found.hits.len() <= limit);
+            prop_assert!(found.hits.iter().all(|hit| hit.score.is_finite()));
+            prop_assert_eq!(found, ranking(&query, limit));
+        }
+    }
 }
