@@ -32,9 +32,7 @@ mod roster;
 mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
-#[cfg(feature = "tantivy")]
 mod stop_words;
-#[cfg(feature = "tantivy")]
 mod words;
 
 #[cfg(feature = "tantivy")]
@@ -48,5 +46,9 @@ pub use self::{
 pub(crate) use self::{
     lexical::LexicalIndex,
     roster::{Carried, Roster},
-    words::{Word, fold, normalize, split},
+    words::Word,
+};
+pub(crate) use self::{
+    stop_words::is_stop_word,
+    words::{fold, normalize, split},
 };

@@ -4,7 +4,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
+use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
 use crate::{
     Result,
     catalog::Catalog,
@@ -107,11 +107,14 @@ impl LexicalToolIndex {
 }
 
 impl ToolIndex for LexicalToolIndex {
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+    fn catalog(&self) -> &Catalog {
+        self.roster.catalog()
+    }
+
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
         let catalog = self.roster.catalog();
         let tools = catalog.tools();
         let allowed = self.allowed(filter);
-        let text = query.searched();
         let scored = self.postings.score(text, allowed.clone())?;
         let passes = |position: u32| {
             allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
@@ -137,6 +140,7 @@ impl ToolIndex for LexicalToolIndex {
             rank,
             tier,
             fields: explained.fields,
+            origin: Origin::Query,
         });
         Ok(Ranking { hits: hits.collect(), coverage })
     }

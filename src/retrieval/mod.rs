@@ -43,22 +43,28 @@
 #[cfg(feature = "tantivy")]
 mod exact;
 mod filter;
+mod follow_up;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod merge;
 mod query;
 mod ranking;
+mod reranker;
+mod rewriter;
 
 use std::{fmt, sync::Arc};
 
-use crate::{Result, catalog::Catalog};
-
 #[cfg(feature = "tantivy")]
 pub use self::lexical::Lexical;
+pub(crate) use self::reranker::{candidates, reorder};
 pub use self::{
     filter::{Filter, ToolPattern},
     query::Query,
-    ranking::{Hit, Ranking, Tier},
+    ranking::{Hit, Origin, Ranking, Tier},
+    reranker::{Candidate, Reranker},
+    rewriter::Rewriter,
 };
+use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
 pub trait Retriever: fmt::Debug + Send + Sync {
@@ -75,11 +81,32 @@ pub trait Retriever: fmt::Debug + Send + Sync {
 }
 
 /// An index of one catalog snapshot.
+///
+/// To implement it takes an answer to one text. [`search`](Self::search) makes the answer to a
+/// query of several texts of it, in the same way for all indexes.
 pub trait ToolIndex: fmt::Debug + Send + Sync + std::any::Any {
-    /// The best `limit` tools that `filter` allows, best first. Equal scores are ordered by tool
-    /// id, so the ranking depends on the catalog and the query alone.
+    /// The snapshot.
+    fn catalog(&self) -> &Catalog;
+
+    /// The best `limit` tools for one text that `filter` allows, best first. Equal scores are
+    /// ordered by tool id, so the ranking depends on the catalog and the text alone. The text has
+    /// at most [`Query::MAX_CHARS`] characters if it comes from [`search`](Self::search).
     ///
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the index cannot be read.
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking>;
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking>;
+
+    /// The best `limit` tools for a query that `filter` allows, best first.
+    ///
+    /// Sub-queries, and the turns that a [follow-up](Query::is_follow_up) leans on, are each
+    /// searched for and their hits merged round robin: the best of each, then the second of each,
+    /// a tool that was met before left out. Tools that any of the texts names come before all
+    /// others. A follow-up comes first itself, then the tools used before, then the turns, newest
+    /// first, back to the first that says enough on its own.
+    ///
+    /// # Errors
+    /// As [`search_text`](Self::search_text).
+    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+        merge::search(self, query, filter, limit)
+    }
 }

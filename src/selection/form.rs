@@ -98,7 +98,7 @@ pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
 ///
 /// Known by the digest of the definition, so that no text is made for what was counted before: a
 /// turn asks for the tokens of many tools, in forms that are then not taken.
-pub(super) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) -> usize {
+pub(crate) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) -> usize {
     let key: [&[u8]; 3] = [entry.digest.as_bytes(), entry.exposed.as_str().as_bytes(), form.as_str().as_bytes()];
     counts.count_as(Digest::of_parts(key), || {
         let tool = &entry.tool;

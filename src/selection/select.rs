@@ -11,7 +11,7 @@ use super::{
 use crate::{
     catalog::{Catalog, ExposedName, ToolEntry},
     id::{ServerId, ToolId},
-    retrieval::{Filter, Hit, Ranking, Tier},
+    retrieval::{Filter, Hit, Origin, Ranking, Tier},
     tokens::CountCache,
 };
 
@@ -50,6 +50,8 @@ pub struct SelectedTool {
     pub rank: Option<usize>,
     /// Why it is offered.
     pub reason: Inclusion,
+    /// Which part of the query brought it; the query itself if it was not ranked.
+    pub origin: Origin,
 }
 
 /// A tool that is not offered.
@@ -183,6 +185,7 @@ impl<'a> Chosen<'a> {
     fn take_ranked(&mut self, place: usize, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
         let (reason, smallest) = match hit.tier {
             Tier::Named => (Inclusion::Named, Form::NameOnly),
+            Tier::Scored if hit.origin == Origin::Recent => (Inclusion::Recent, Form::NameOnly),
             Tier::Scored if place < self.options.min => (Inclusion::Matched(strongest(hit)), Form::NameOnly),
             Tier::Scored => (Inclusion::Matched(strongest(hit)), Form::MinimalSchema),
         };
@@ -222,6 +225,7 @@ impl<'a> Chosen<'a> {
                     score: hit.map_or(0.0, |hit| hit.score),
                     rank: hit.map(|hit| hit.rank),
                     reason,
+                    origin: hit.map_or(Origin::Query, |hit| hit.origin),
                 });
                 return Ok(());
             }
