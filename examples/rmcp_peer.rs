@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if let Err(error) = host.prompt(&draft, &BTreeMap::new()).await {
         println!("{error}");
     }
-    let arguments = BTreeMap::from([("ticket_id".to_owned(), "T-4812".to_owned())]);
+    let arguments = BTreeMap::from([("ticket_id".to_owned(), "T-4711".to_owned())]);
     let prompt = host.prompt(&draft, &arguments).await?;
     let messages = prompt.messages.iter().map(|message| Message::from_prompt(&desk, message));
 
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // The model's call goes back to the server that offered the tool.
     let tool = context.route("tickets_get")?.clone();
-    let arguments: Map<_, _> = json!({"ticket_id": "T-4812"}).as_object().cloned().unwrap_or_default();
+    let arguments: Map<_, _> = json!({"ticket_id": "T-4711"}).as_object().cloned().unwrap_or_default();
     let result = host.client(&tool.server)?.call_tool(&tool.name, arguments).await?;
     println!("{tool}: {}", if result.is_error { "failed" } else { "answered" });
     for block in &result.content {
