@@ -16,7 +16,11 @@
 //! assert_eq!(Digest::of(&json!({"a": 1, "b": 2})), Digest::of(&json!({"b": 2, "a": 1})));
 //! ```
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    str::FromStr,
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Number, Value};
@@ -172,6 +176,17 @@ impl Digest {
     /// The 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// A digest of the same thing in one of several forms, for keys in memory: cheaper than another
+    /// SHA-256, and as unlikely to meet another as `salt` is.
+    pub(crate) fn salted(mut self, salt: impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        for (byte, salt) in self.0.iter_mut().zip(hasher.finish().to_le_bytes()) {
+            *byte ^= salt;
+        }
+        self
     }
 
     /// The first `digits` hexadecimal digits (64 at most), for names and reports.

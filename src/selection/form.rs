@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
-    json::{Digest, write_string},
+    json::write_string,
     protocol::{Schema, Tool},
     tokens::CountCache,
 };
@@ -99,8 +99,7 @@ pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
 /// Known by the digest of the definition, so that no text is made for what was counted before: a
 /// turn asks for the tokens of many tools, in forms that are then not taken.
 pub(crate) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) -> usize {
-    let key: [&[u8]; 3] = [entry.digest.as_bytes(), entry.exposed.as_str().as_bytes(), form.as_str().as_bytes()];
-    counts.count_as(Digest::of_parts(key), || {
+    counts.count_as(entry.digest.salted((&entry.exposed, form)), || {
         let tool = &entry.tool;
         if form == Form::Full {
             return text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema);
