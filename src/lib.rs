@@ -37,7 +37,8 @@
 //!   endpoint, an rmcp peer that a framework already holds, a capture file, items in memory.
 //! - A [`Catalog`](catalog::Catalog) is an immutable snapshot of all of them, ordered and
 //!   digested; an [`Aggregator`](catalog::Aggregator) keeps it up to date.
-//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query;
+//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words alone or with an
+//!   [`Embedder`](index::Embedder) of the host's choice by meaning too;
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.

@@ -120,7 +120,7 @@ impl<'a> Turn<'a> {
         let mut clock = Clock(Instant::now());
         let index = composer.index(&catalog).await?;
         let mut timings = Timings { index: clock.lap(), ..Timings::default() };
-        let ranking = composer.search(&catalog, &*index, &self.query, &self.filter, self.depth())?;
+        let ranking = composer.search(&catalog, &index, &self.query, &self.filter, self.depth()).await?;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
         timings.select = clock.lap();
