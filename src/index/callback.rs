@@ -25,9 +25,10 @@ pub struct CallbackEmbedder {
     max_batch: usize,
     may_block: bool,
     function: Arc<Function>,
-    covers: Option<Arc<dyn Fn(&str) -> f32 + Send + Sync>>,
+    covers: Option<Arc<Coverage>>,
 }
 
+type Coverage = dyn Fn(&str) -> f32 + Send + Sync;
 type Function = dyn Fn(&[&str], TextKind) -> Result<Vec<Vec<f32>>, BoxError> + Send + Sync;
 
 impl CallbackEmbedder {

@@ -66,8 +66,10 @@ pub(crate) struct Channel {
     pub(crate) options: DenseOptions,
     pause: Pause,
     /// By identity and text: requests are repeated with other filters, and in retries.
-    queries: Mutex<LruCache<(String, String), Arc<[f32]>>>,
+    queries: Mutex<QueryVectors>,
 }
+
+type QueryVectors = LruCache<(String, String), Arc<[f32]>>;
 
 /// How many query vectors are remembered, and the longest text whose vector is.
 const QUERIES: usize = 256;

@@ -45,11 +45,6 @@ impl Trigrams {
         Self { identity: identity.into(), ..Self::default() }
     }
 
-    pub(crate) fn with(self, mode: Mode) -> Self {
-        self.set(mode);
-        self
-    }
-
     pub(crate) fn set(&self, mode: Mode) {
         *self.mode.lock().unwrap() = mode;
     }
