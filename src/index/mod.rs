@@ -47,7 +47,7 @@ pub(crate) mod trigrams;
 mod vectors;
 mod words;
 
-pub(crate) use self::dense::{Channel, Cosines, DenseIndex};
+pub(crate) use self::dense::{Channel, DenseIndex};
 #[cfg(feature = "tantivy")]
 pub use self::{analyzer::Analyzer, bm25f::Bm25, language::Language, lexical::LexicalOptions};
 pub use self::{
@@ -62,6 +62,7 @@ pub use self::{
 };
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
+    dense::Cosines,
     lexical::{LexicalIndex, Scored, same_id},
     words::{Word, fold, normalize, split},
 };

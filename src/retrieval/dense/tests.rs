@@ -241,6 +241,13 @@ fn nothing_known_finds_nothing() {
     assert!(search(&index, "x", &Filter::new()).hits.is_empty());
     embedder.set(Mode::English);
     assert!(search(&index, "天气", &Filter::new()).hits.is_empty());
+    embedder.set(Mode::Constant);
+    let (_, other) = dense("b");
+    let same = retriever.index(&catalog(&some_world(), true), None).unwrap();
+    assert!(search(&same, "mail", &Filter::new()).hits.is_sorted_by_key(|hit| hit.tool.clone()));
+    embedder.set(Mode::Works);
+    let index = other.index(&catalog(&some_world(), true), None).unwrap();
+    assert!(!search(&index, "mail", &Filter::new()).hits.is_sorted_by_key(|hit| hit.tool.clone()));
     let empty = retriever.index(&Catalog::builder().build(), None).unwrap();
     assert!(search(&empty, "mail", &Filter::new()).hits.is_empty());
     let mut one = World::new();
