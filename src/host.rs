@@ -20,7 +20,7 @@
 //! # }
 //! ```
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
@@ -31,8 +31,8 @@ use crate::{
     id::{PromptId, ServerId},
     prompts,
     protocol::GetPromptResult,
-    retrieval::Retriever,
-    session::{Composer, Session},
+    retrieval::{Reranker, Retriever, Rewriter},
+    session::{Composer, Hooks, Session},
     tokens::{CountCache, TokenCounter},
 };
 
@@ -120,6 +120,7 @@ impl fmt::Debug for Host {
 pub struct HostBuilder {
     servers: Vec<(String, Arc<dyn Client>)>,
     retriever: Option<Arc<dyn Retriever>>,
+    hooks: Hooks,
     counter: Option<Arc<dyn TokenCounter>>,
     aggregator: AggregatorOptions,
 }
@@ -145,6 +146,24 @@ impl HostBuilder {
     /// Sets what retrieves tools. Default: lexical search (feature `tantivy`).
     pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
         self.retriever = Some(Arc::new(retriever));
+        self
+    }
+
+    /// Sets what takes requests apart before they are searched. Default: nothing.
+    pub fn rewriter(mut self, rewriter: impl Rewriter + 'static) -> Self {
+        self.hooks.rewriter = Some(Arc::new(rewriter));
+        self
+    }
+
+    /// Sets what orders the best hits again. Default: nothing.
+    pub fn reranker(mut self, reranker: impl Reranker + 'static) -> Self {
+        self.hooks.reranker = Some(Arc::new(reranker));
+        self
+    }
+
+    /// Sets what a rewriter or a reranker may take before the turn goes on without it. Default: 5 seconds.
+    pub fn hook_timeout(mut self, timeout: Duration) -> Self {
+        self.hooks.timeout = timeout;
         self
     }
 
@@ -202,6 +221,7 @@ impl HostBuilder {
         })?;
         let servers = Arc::new(Aggregator::new(servers, self.aggregator));
         let composer = Composer::new(Arc::clone(&servers), retriever, Arc::new(CountCache::new(counter)));
+        let composer = composer.with_hooks(self.hooks);
         Ok(Host { servers, composer: Arc::new(composer) })
     }
 }

@@ -56,8 +56,9 @@
 //! - Tools are the model's to call, resources the host's to attach, prompts the user's to invoke.
 //!
 //! # What it does not do
-//! It calls no model, keeps no conversation for the host, and runs no server. It does not rewrite
-//! queries or descriptions with a model. Retrieval is lexical.
+//! It calls no model, keeps no transcript for the host, and runs no server. Of a conversation it
+//! remembers the last questions and tools, for terse follow-ups. It does not rewrite queries or
+//! descriptions with a model, though a host may hook one in. Retrieval is lexical.
 //!
 //! # Features
 //! | feature | default | adds |

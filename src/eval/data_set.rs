@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -6,6 +7,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::options::QueryForm;
 use crate::{
     Error, Result,
     catalog::Catalog,
@@ -13,6 +15,7 @@ use crate::{
     id::{ServerId, ToolId},
     json::Digest,
     protocol::Tool,
+    retrieval::Query,
 };
 
 /// A benchmark: a catalog, and queries of which it is known what tools they need.
@@ -84,6 +87,16 @@ impl DataSet {
         sets.into_iter().map(Self::open).collect()
     }
 
+    /// The names of its parts.
+    pub fn splits(&self) -> BTreeSet<&str> {
+        self.queries.iter().filter_map(|query| query.split.as_deref()).collect()
+    }
+
+    /// Whether any of its queries has steps.
+    pub fn has_steps(&self) -> bool {
+        self.queries.iter().any(|query| !query.steps.is_empty())
+    }
+
     /// The same set with at most `per_split` queries of each split, evenly spaced over the file.
     #[must_use]
     pub fn sampled(&self, per_split: usize) -> Self {
@@ -96,6 +109,16 @@ impl DataSet {
             (0..count).map(|i| all[i * all.len() / count].clone()).collect::<Vec<_>>()
         };
         Self { queries: splits.into_iter().flat_map(of_split).collect(), ..self.clone() }
+    }
+}
+
+impl LabeledQuery {
+    /// What is searched with.
+    pub fn query(&self, form: QueryForm) -> Query {
+        match form {
+            QueryForm::Steps if !self.steps.is_empty() => Query::of_parts(self.steps.iter().map(String::as_str)),
+            _ => Query::new(self.text.as_str()),
+        }
     }
 }
 
@@ -206,6 +229,9 @@ mod tests {
             ("7", "git/merge".to_owned())
         );
         assert!(set.queries[1].groups.is_empty());
+        assert!(set.has_steps() && set.splits().into_iter().eq(["a"]));
+        assert_eq!(set.queries[0].query(QueryForm::Steps), Query::new("merge"));
+        assert_eq!(set.queries[1].query(QueryForm::Steps), Query::new("hello"));
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::id::ToolId;
 pub struct Metrics {
     /// The share of groups satisfied by the first 1, 3, 5 and 10 tools.
     pub recall: [f64; 4],
+    /// [`Self::ndcg_10`] over the first 5.
+    pub ndcg_5: f64,
     /// Normalized discounted cumulative gain over the first 10: a group gains 1 where its first
     /// tool stands, once; the ideal puts one group at each place.
     pub ndcg_10: f64,
@@ -36,13 +38,29 @@ impl Metrics {
         places.sort_unstable();
         places.dedup();
         let gain = |at: usize| 1.0 / (at as f64 + 2.0).log2();
-        let ideal: f64 = (0..groups.len().min(10)).map(gain).sum();
+        let ndcg = |k: usize| {
+            let ideal: f64 = (0..groups.len().min(k)).map(gain).sum();
+            places.iter().copied().filter(|at| *at < k).map(gain).sum::<f64>() / ideal
+        };
         Self {
             recall: Self::RECALL_AT.map(share),
-            ndcg_10: places.iter().copied().map(gain).sum::<f64>() / ideal,
+            ndcg_5: ndcg(5),
+            ndcg_10: ndcg(10),
             completeness_10: if found.iter().all(Option::is_some) { 1.0 } else { 0.0 },
             mrr_10: places.first().map_or(0.0, |at| 1.0 / (*at as f64 + 1.0)),
         }
+    }
+}
+
+impl Metrics {
+    /// How the values of [`Self::values`] are called in reports.
+    pub(super) const NAMES: [&str; 8] =
+        ["recall@1", "recall@3", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "completeness@10", "mrr"];
+
+    /// All values.
+    pub(super) fn values(&self) -> [f64; 8] {
+        let [one, three, five, ten] = self.recall;
+        [one, three, five, ten, self.ndcg_5, self.ndcg_10, self.completeness_10, self.mrr_10]
     }
 }
 
@@ -65,6 +83,8 @@ mod tests {
         assert_eq!(metrics.recall, [0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0]);
         // (1/log2(3) + 1/log2(7)) / (1 + 1/log2(3) + 1/2) = 0.98714 / 2.13093
         assert!((metrics.ndcg_10 - 0.463_242).abs() < 1e-6, "{}", metrics.ndcg_10);
+        // Group 2 stands beyond 5: (1/log2(3)) / (1 + 1/log2(3) + 1/2) = 0.63093 / 2.13093
+        assert!((metrics.ndcg_5 - 0.296_082).abs() < 1e-6, "{}", metrics.ndcg_5);
         assert_eq!(metrics.completeness_10, 0.0);
         assert_eq!(metrics.mrr_10, 0.5);
     }
@@ -75,6 +95,16 @@ mod tests {
         assert_eq!(metrics.recall, [1.0; 4]);
         assert_eq!(metrics.completeness_10, 1.0);
         assert!((metrics.ndcg_10 - 1.0 / 1.630_93).abs() < 1e-5);
+    }
+
+    #[test]
+    fn many_groups_have_the_ideal_of_their_depth() {
+        let six = ["a", "b", "c", "d", "e", "f"].map(tools);
+        let metrics = Metrics::of(&tools("a b c d e x f"), &six);
+        assert_eq!((metrics.ndcg_5, metrics.mrr_10), (1.0, 1.0));
+        // The sixth gains 1/log2(8) at place 7 instead of 1/log2(7) at 6: 3.281793 / 3.304666
+        assert!((metrics.ndcg_10 - 0.993_079).abs() < 1e-6, "{}", metrics.ndcg_10);
+        assert_eq!(metrics.recall, [1.0 / 6.0, 0.5, 5.0 / 6.0, 1.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Benchmarks of tool retrieval: sets, metrics, reports.
 //!
 //! ```no_run
-//! use proem::{eval::{DataSet, Report, evaluate}, retrieval::Lexical};
+//! use proem::{eval::{DataSet, EvalOptions, QueryForm, Report, evaluate}, retrieval::Lexical};
 //!
 //! let mut report = Report::new();
 //! for set in DataSet::open_all("data/bench")? {
@@ -10,17 +10,26 @@
 //! for row in &report.rows {
 //!     println!("{}: NDCG@10 {}", row.set, row.ndcg_10);
 //! }
+//! // With an annotator's steps as sub-queries, where the set has them.
+//! let steps = EvalOptions::new().with_queries(QueryForm::Steps);
+//! let set = DataSet::open("data/bench/livemcpbench")?;
+//! println!("{}", evaluate(&set, &Lexical::new(), steps, |_, _| {})?.rows[0].completeness_10);
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+mod auroc;
+mod bootstrap;
 mod data_set;
 mod evaluate;
+mod memory;
 mod metrics;
+mod options;
 mod report;
 
 pub use self::{
     data_set::{DataSet, LabeledQuery},
     evaluate::evaluate,
     metrics::Metrics,
-    report::{Report, Row, Timing},
+    options::{EvalOptions, QueryForm},
+    report::{Latency, Measured, Report, Row, RowConfig, Tokens},
 };

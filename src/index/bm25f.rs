@@ -20,6 +20,7 @@ use tantivy::{
 
 use super::{
     field::{Field, FieldWeights},
+    roster::Carried,
     segment::Segment,
 };
 
@@ -54,12 +55,8 @@ impl Default for Bm25 {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) segment: Arc<Segment>,
-    /// The position in the catalog of each document; [`Part::GONE`] for one that is no longer there.
+    /// The position in the catalog of each document; [`Carried::GONE`] for one that is no longer there.
     pub(super) slots: Arc<[u32]>,
-}
-
-impl Part {
-    pub(super) const GONE: u32 = u32::MAX;
 }
 
 /// Ranks the documents of all parts that hold any of the terms.
@@ -116,7 +113,7 @@ impl CombinedFieldsQuery {
     }
 
     fn is_allowed(&self, slot: u32) -> bool {
-        slot != Part::GONE
+        slot != Carried::GONE
             && self.allowed.as_ref().is_none_or(|allowed| allowed.get(slot as usize).copied().unwrap_or(false))
     }
 }
@@ -165,7 +162,7 @@ impl CombinedFieldsWeight {
         for of_term in part.postings.chunk_by(|a, b| a.term == b.term) {
             let Some(term) = of_term.first().map(|place| place.term) else { continue };
             for place in of_term {
-                let Some(inverted) = part.segment.inverted(place.field) else { continue };
+                let Some(inverted) = part.segment.inverted() else { continue };
                 let mut postings = inverted.read_postings_from_terminfo(&place.info, IndexRecordOption::WithFreqs)?;
                 for (doc, frequencies) in docs.iter().zip(&mut frequencies) {
                     if postings.doc() <= *doc && postings.seek(*doc) == *doc {
@@ -349,9 +346,9 @@ impl<'a> PartScores<'a> {
     /// Adds up the weighted frequencies of a term over the fields.
     fn gather(&mut self, term: &str, number: usize, weights: FieldWeights) -> tantivy::Result<()> {
         self.holders.clear();
+        let Some(inverted) = self.part.segment.inverted() else { return Ok(()) };
         for field in Field::ALL {
-            let Some(inverted) = self.part.segment.inverted(field) else { continue };
-            let Some(info) = inverted.terms().get(term)? else { continue };
+            let Some(info) = self.part.segment.find(field, term)? else { continue };
             let weight = weights.thousandths(field);
             let mut block = inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
             while !block.docs().is_empty() {

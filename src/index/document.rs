@@ -1,5 +1,3 @@
-use serde_json::Value;
-
 use super::{
     field::Field,
     schema::{SchemaText, WalkLimits, string_leaves},
@@ -54,12 +52,12 @@ impl ToolDocument {
         }
         document.add(Field::Description, tool.description.as_deref().unwrap_or_default());
         let limits = WalkLimits { values: Self::MAX_SCHEMA_VALUES, depth: Self::MAX_SCHEMA_DEPTH };
-        limits.walk(&tool.input_schema, |text| match text {
+        limits.walk(&tool.input_schema.to_map(), |text| match text {
             SchemaText::Property(name) => document.add(Field::Parameters, name),
             SchemaText::Detail(text) => document.add(Field::ParameterDetails, text),
         });
-        if let Some(Value::Object(schema)) = &tool.output_schema {
-            limits.walk(schema, |text| match text {
+        if let Some(schema) = &tool.output_schema {
+            limits.walk(&schema.to_map(), |text| match text {
                 SchemaText::Property(text) | SchemaText::Detail(text) => document.add(Field::Other, text),
             });
         }
@@ -123,7 +121,7 @@ mod tests {
         protocol::{ServerInfo, Tool},
     };
 
-    fn document(tool: Value, info: ServerInfo, hints: &[String]) -> ToolDocument {
+    fn document(tool: serde_json::Value, info: ServerInfo, hints: &[String]) -> ToolDocument {
         let server = ServerId::new("git").unwrap();
         let tool = Tool::read(tool).unwrap().item;
         let catalog = Catalog::builder().server(server.clone(), info).tool(server, tool).build();

@@ -97,6 +97,8 @@ impl FieldWeights {
         self.0[field.position()] as f32 / 1000.0
     }
 
+    // Only what searches needs it, and its tests.
+    #[cfg(any(test, feature = "tantivy"))]
     pub(super) fn thousandths(&self, field: Field) -> u32 {
         self.0[field.position()]
     }

@@ -1,7 +1,9 @@
 use std::{
     cmp::{Ordering, Reverse},
-    collections::{BTreeMap, BinaryHeap, HashMap},
+    collections::{BTreeMap, BinaryHeap},
+    num::NonZeroUsize,
     sync::Arc,
+    thread,
 };
 
 use tantivy::{DocId, Score, query::Weight};
@@ -9,17 +11,14 @@ use tantivy::{DocId, Score, query::Weight};
 use super::{
     analyzer::Analyzer,
     bm25f::{Bm25, CombinedFieldsQuery, CombinedFieldsWeight, Part},
-    document::{ToolDocument, server_texts},
+    document::ToolDocument,
     field::{Field, FieldWeights},
     hints::Hints,
     language::Language,
+    roster::{Carried, Roster},
     segment::{Segment, failed},
 };
-use crate::{
-    Result,
-    catalog::{Catalog, ServerEntry, ToolEntry},
-    id::ServerId,
-};
+use crate::{Result, catalog::ServerEntry};
 
 /// How tools are indexed and scored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +73,6 @@ impl LexicalOptions {
 /// only a few times. Two snapshots made from the same one do not meet: nothing is written in place.
 #[derive(Clone)]
 pub(crate) struct LexicalIndex {
-    catalog: Catalog,
     options: LexicalOptions,
     parts: Arc<[Part]>,
     /// By position in the catalog.
@@ -89,30 +87,54 @@ struct Home {
 }
 
 impl LexicalIndex {
-    /// Indexes a catalog. Documents of `previous` that have not changed are not made again.
-    pub(crate) fn build(catalog: &Catalog, options: &LexicalOptions, previous: Option<&Self>) -> Result<Self> {
-        let mut builder = Builder { catalog, options, parts: Vec::new() };
-        let mut missing = vec![true; catalog.tools().len()];
-        if let Some(previous) = previous.filter(|previous| previous.options.same_terms(options)) {
-            let kept = builder.kept(previous);
-            for part in previous.parts.iter() {
-                let slots: Arc<[u32]> =
-                    part.slots.iter().map(|slot| kept.get(*slot as usize).copied().unwrap_or(Part::GONE)).collect();
-                builder.parts.push(Part { segment: Arc::clone(&part.segment), slots });
-            }
-            for position in kept.into_iter().filter(|position| *position != Part::GONE) {
-                missing[position as usize] = false;
-            }
-        }
-        let missing: Vec<u32> =
-            (0..).zip(missing).filter_map(|(position, missing)| missing.then_some(position)).collect();
-        builder.add(missing)?;
-        Ok(builder.finish())
+    /// Indexes a catalog.
+    pub(crate) fn new(roster: &Roster, options: &LexicalOptions) -> Result<Self> {
+        let builder = Builder { roster, options, parts: Vec::new() };
+        builder.build((0..roster.len() as u32).collect())
     }
 
-    /// The snapshot that it is of.
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+    /// Indexes a catalog that came after the one of `previous`. Documents that have not changed are not made again.
+    pub(crate) fn after(previous: &Self, roster: &Roster, carried: &Carried, options: &LexicalOptions) -> Result<Self> {
+        if !previous.options.same_terms(options) {
+            return Self::new(roster, options);
+        }
+        let hinted = previous.newly_hinted(roster, carried, options);
+        let mut kept = carried.to.clone();
+        let mut missing = carried.added.clone();
+        for (before, position) in carried.changed.iter().chain(&hinted) {
+            kept[*before as usize] = Carried::GONE;
+            missing.push(*position);
+        }
+        // A tool may be changed and hinted at.
+        missing.sort_unstable();
+        missing.dedup();
+        let moved = |part: &Part| Part {
+            segment: Arc::clone(&part.segment),
+            slots: part.slots.iter().map(|slot| kept.get(*slot as usize).copied().unwrap_or(Carried::GONE)).collect(),
+        };
+        let builder = Builder { roster, options, parts: previous.parts.iter().map(moved).collect() };
+        builder.build(missing)
+    }
+
+    /// What it is made with.
+    pub(crate) fn options(&self) -> &LexicalOptions {
+        &self.options
+    }
+
+    /// Tools whose hints are others now, in the form of [`Carried::changed`].
+    fn newly_hinted(&self, roster: &Roster, carried: &Carried, options: &LexicalOptions) -> Vec<(u32, u32)> {
+        if self.options.hints == options.hints {
+            return Vec::new();
+        }
+        let tools = roster.catalog().tools();
+        let carried = (0..).zip(&carried.to).filter(|(_, position)| **position != Carried::GONE);
+        carried
+            .filter(|(_, position)| {
+                let id = &tools[**position as usize].id;
+                self.options.hints.of(id) != options.hints.of(id)
+            })
+            .map(|(before, position)| (before, *position))
+            .collect()
     }
 
     /// Scores the tools for a request. `allowed` says by position in the catalog which tools may
@@ -240,37 +262,23 @@ impl PartialEq for Candidate {
 }
 
 struct Builder<'a> {
-    catalog: &'a Catalog,
+    roster: &'a Roster,
     options: &'a LexicalOptions,
     parts: Vec<Part>,
 }
 
 impl Builder<'_> {
-    /// By position in the previous catalog: the position of the same document in this one, or [`Part::GONE`].
-    fn kept(&self, previous: &LexicalIndex) -> Vec<u32> {
-        let unchanged: HashMap<&ServerId, bool> = self
-            .catalog
-            .servers()
-            .iter()
-            .map(|server| {
-                let before = previous.catalog.server(&server.id);
-                (&server.id, before.is_some_and(|before| server_texts(before).eq(server_texts(server))))
-            })
-            .collect();
-        let same_hints = previous.options.hints == self.options.hints;
-        let mut tools = (0..).zip(self.catalog.tools()).peekable();
-        let mut kept = Vec::with_capacity(previous.catalog.tools().len());
-        for before in previous.catalog.tools() {
-            // Both are ordered by id.
-            while tools.next_if(|(_, tool)| !same_id(tool, before) && tool.id < before.id).is_some() {}
-            let same = tools.next_if(|(_, tool)| same_id(tool, before)).filter(|(_, tool)| {
-                tool.digest == before.digest
-                    && unchanged.get(&tool.id.server) == Some(&true)
-                    && (same_hints || previous.options.hints.of(&tool.id) == self.options.hints.of(&tool.id))
-            });
-            kept.push(same.map_or(Part::GONE, |(position, _)| position));
+    fn build(mut self, positions: Vec<u32>) -> Result<LexicalIndex> {
+        self.add(positions)?;
+        let mut homes = vec![Home { part: 0, doc: 0 }; self.roster.len()];
+        for (number, part) in (0..).zip(&self.parts) {
+            for (doc, slot) in (0..).zip(part.slots.iter()) {
+                if *slot != Carried::GONE {
+                    homes[*slot as usize] = Home { part: number, doc };
+                }
+            }
         }
-        kept
+        Ok(LexicalIndex { options: self.options.clone(), parts: self.parts.into(), homes })
     }
 
     /// Indexes the tools at these positions, and with them those of parts that are too small or too empty to stand alone.
@@ -280,65 +288,72 @@ impl Builder<'_> {
             let live = live(&part);
             // A third of the documents gone: their postings cost time on every search.
             if live * 3 < part.slots.len() * 2 {
-                positions.extend(part.slots.iter().filter(|slot| **slot != Part::GONE));
+                positions.extend(part.slots.iter().filter(|slot| **slot != Carried::GONE));
             } else {
                 parts.push(part);
             }
         }
         if !positions.is_empty() {
             while let Some(part) = parts.pop_if(|last| live(last) < positions.len() * GROWTH) {
-                positions.extend(part.slots.iter().filter(|slot| **slot != Part::GONE));
+                positions.extend(part.slots.iter().filter(|slot| **slot != Carried::GONE));
             }
             positions.sort_unstable();
-            parts.push(self.part(positions)?);
+            parts.extend(self.segments(&positions)?);
         }
         self.parts = parts;
         Ok(())
     }
 
+    /// Many documents go into several segments, built side by side: no score depends on how
+    /// documents are divided.
+    fn segments(&self, positions: &[u32]) -> Result<Vec<Part>> {
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS);
+        let size = positions.len().div_ceil(threads).max(LEAST_PER_THREAD);
+        thread::scope(|scope| {
+            let mut chunks = positions.chunks(size);
+            // The first one is built here.
+            let first = chunks.next().unwrap_or_default();
+            let building: Vec<_> = chunks.map(|chunk| scope.spawn(|| self.part(chunk.to_vec()))).collect();
+            let mut parts = vec![self.part(first.to_vec())?];
+            for thread in building {
+                parts.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(parts)
+        })
+    }
+
     fn part(&self, positions: Vec<u32>) -> Result<Part> {
         let mut server: Option<&ServerEntry> = None;
         let documents = positions.iter().map(|position| {
-            let entry = &self.catalog.tools()[*position as usize];
+            let catalog = self.roster.catalog();
+            let entry = &catalog.tools()[*position as usize];
             if server.is_none_or(|server| server.id != entry.id.server) {
-                server = self.catalog.server(&entry.id.server);
+                server = catalog.server(&entry.id.server);
             }
             ToolDocument::new(entry, server, self.options.hints.of(&entry.id))
         });
         let segment = Segment::build(documents, self.options.analyzer, self.options.weights)?;
         Ok(Part { segment: Arc::new(segment), slots: positions.into() })
     }
-
-    fn finish(self) -> LexicalIndex {
-        let mut homes = vec![Home { part: 0, doc: 0 }; self.catalog.tools().len()];
-        for (number, part) in (0..).zip(&self.parts) {
-            for (doc, slot) in (0..).zip(part.slots.iter()) {
-                if *slot != Part::GONE {
-                    homes[*slot as usize] = Home { part: number, doc };
-                }
-            }
-        }
-        LexicalIndex { catalog: self.catalog.clone(), options: self.options.clone(), parts: self.parts.into(), homes }
-    }
 }
 
-/// Whether two entries are of one tool. A definition holds its name, so equal digests decide it
-/// without a look at the names, which lie elsewhere in memory.
-pub(crate) fn same_id(a: &ToolEntry, b: &ToolEntry) -> bool {
-    a.id.server == b.id.server && (a.digest == b.digest || a.id.name == b.id.name)
-}
+/// A search looks into every segment, so there should not be many.
+const MAX_THREADS: usize = 4;
+
+/// Fewer documents are not worth a thread.
+const LEAST_PER_THREAD: usize = 1_024;
 
 /// A segment joins the one before it when that one is less than so many times as large.
 const GROWTH: usize = 4;
 
 fn live(part: &Part) -> usize {
-    part.slots.iter().filter(|slot| **slot != Part::GONE).count()
+    part.slots.iter().filter(|slot| **slot != Carried::GONE).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Tool;
+    use crate::{catalog::Catalog, id::ServerId, protocol::Tool};
 
     fn catalog(count: usize, changed: usize) -> Catalog {
         let server = ServerId::new("s").unwrap();
@@ -346,31 +361,47 @@ mod tests {
         (0..count).fold(Catalog::builder(), |builder, i| builder.tool(server.clone(), tool(i))).build()
     }
 
-    fn sizes(index: &LexicalIndex) -> Vec<usize> {
+    fn fresh(catalog: &Catalog) -> (Roster, LexicalIndex) {
+        let roster = Roster::new(catalog);
+        let index = LexicalIndex::new(&roster, &LexicalOptions::default()).unwrap();
+        (roster, index)
+    }
+
+    fn after(
+        (roster, index): &(Roster, LexicalIndex),
+        catalog: &Catalog,
+        options: &LexicalOptions,
+    ) -> (Roster, LexicalIndex) {
+        let (roster, carried) = Roster::after(roster, catalog);
+        let index = LexicalIndex::after(index, &roster, &carried, options).unwrap();
+        (roster, index)
+    }
+
+    fn sizes((_, index): &(Roster, LexicalIndex)) -> Vec<usize> {
         index.parts.iter().map(live).collect()
     }
 
     #[test]
     fn only_what_changed_is_indexed_again() {
         let options = LexicalOptions::default();
-        let first = LexicalIndex::build(&catalog(300, 0), &options, None).unwrap();
-        let second = LexicalIndex::build(&catalog(300, 3), &options, Some(&first)).unwrap();
+        let first = fresh(&catalog(300, 0));
+        let second = after(&first, &catalog(300, 3), &options);
         assert_eq!(sizes(&second), [297, 3]);
-        assert!(Arc::ptr_eq(&first.parts[0].segment, &second.parts[0].segment));
+        assert!(Arc::ptr_eq(&first.1.parts[0].segment, &second.1.parts[0].segment));
         // The first is as it was.
         assert_eq!(sizes(&first), [300]);
         // Parts that are no longer small against the one before are joined.
-        let third = LexicalIndex::build(&catalog(300, 80), &options, Some(&second)).unwrap();
+        let third = after(&second, &catalog(300, 80), &options);
         assert_eq!(sizes(&third), [300]);
         // Other weights make other postings.
         let other = options.with_weights(FieldWeights::default().with(Field::Name, 1.0));
-        let fourth = LexicalIndex::build(&catalog(300, 3), &other, Some(&second)).unwrap();
+        let fourth = after(&second, &catalog(300, 3), &other);
         assert_eq!(sizes(&fourth), [300]);
     }
 
     #[test]
     fn the_query_is_a_tantivy_query() {
-        let index = LexicalIndex::build(&catalog(5, 2), &LexicalOptions::default(), None).unwrap();
+        let (_, index) = fresh(&catalog(5, 2));
         let scored = index.score("changed tool0", None).unwrap();
         let reader = scored.weight.parts[0].reader();
         let mut scorer = scored.weight.scorer(reader, 1.0).unwrap();

@@ -1,8 +1,8 @@
 //! The text that stands for a tool, and the index that searches it.
 //!
 //! A [`ToolDocument`] holds a tool's text by [`Field`]; [`FieldWeights`] say how much a word of
-//! each counts. With the feature `tantivy`, an [`Analyzer`] turns text into terms and
-//! [`Lexical`](crate::retrieval::Lexical) indexes them with the [`LexicalOptions`] defined here.
+//! each counts. With the feature `tantivy`, an `Analyzer` turns text into terms and
+//! `retrieval::Lexical` indexes them with the `LexicalOptions` defined here.
 //!
 //! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
 //! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
@@ -36,11 +36,12 @@ mod language;
 mod lexical;
 mod passage;
 mod pause;
+#[cfg(feature = "tantivy")]
+mod roster;
 mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
 mod service;
-#[cfg(feature = "tantivy")]
 mod stop_words;
 #[cfg(test)]
 pub(crate) mod trigrams;
@@ -63,6 +64,11 @@ pub use self::{
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
     dense::Cosines,
-    lexical::{LexicalIndex, Scored, same_id},
-    words::{Word, fold, normalize, split},
+    lexical::{LexicalIndex, Scored},
+    roster::{Carried, Roster},
+    words::Word,
+};
+pub(crate) use self::{
+    stop_words::is_stop_word,
+    words::{fold, normalize, split},
 };

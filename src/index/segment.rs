@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use tantivy::{
-    DocId, Index, IndexSettings, InvertedIndexReader, SegmentReader, TantivyDocument,
+    Index, IndexSettings, InvertedIndexReader, SegmentReader, TantivyDocument,
     directory::RamDirectory,
-    schema::{FAST, Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
+    postings::TermInfo,
+    schema::{Field as TantivyField, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
     store::Compressor,
     tokenizer::{PreTokenizedString, Token},
 };
@@ -21,8 +22,8 @@ use crate::{Error, Result};
 /// changed catalog disturbs no search that runs on the old one.
 pub(super) struct Segment {
     pub(super) reader: SegmentReader,
-    /// By field; `None` where no document has a term.
-    inverted: [Option<Arc<InvertedIndexReader>>; Field::ALL.len()],
+    /// Of all fields together; `None` if no document has a term.
+    inverted: Option<Arc<InvertedIndexReader>>,
     /// The exact weighted length of each document, in thousandths of a term: tantivy's own field
     /// norms keep a length in one byte, and two layouts of the same documents must score alike.
     pub(super) lengths: Vec<u64>,
@@ -35,7 +36,7 @@ impl Segment {
         analyzer: Analyzer,
         weights: FieldWeights,
     ) -> Result<Self> {
-        let (schema, fields, length_field) = schema();
+        let (schema, all_fields) = schema();
         let count = documents.len();
         let memory = if count < SMALL_SEGMENT { SMALL_MEMORY } else { MEMORY };
         let mut writer = Index::builder()
@@ -44,37 +45,43 @@ impl Segment {
             .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), memory)
             .map_err(failed("cannot start a segment"))?;
         let mut stems = analyzer.bulk();
+        let mut lengths = Vec::with_capacity(count);
         for document in documents {
             let mut added = TantivyDocument::default();
-            let mut length = 0;
+            let (mut length, mut tokens) = (0, Vec::new());
             for field in Field::ALL {
                 let (weight, text) = (weights.thousandths(field), document.text(field));
                 if weight == 0 || text.is_empty() {
                     continue;
                 }
-                let mut tokens = Vec::new();
+                let before = tokens.len();
                 stems.for_each_term(text, |term| {
-                    tokens.push(Token { position: tokens.len(), text: term.to_owned(), ..Token::default() });
+                    tokens.push(Token { position: tokens.len(), text: key(field, term), ..Token::default() });
                 });
-                length += u64::from(weight) * tokens.len() as u64;
-                if !tokens.is_empty() {
-                    let text = PreTokenizedString { text: String::new(), tokens };
-                    added.add_pre_tokenized_text(fields[field.position()], text);
-                }
+                length += u64::from(weight) * (tokens.len() - before) as u64;
             }
-            added.add_u64(length_field, length);
+            if !tokens.is_empty() {
+                added.add_pre_tokenized_text(all_fields, PreTokenizedString { text: String::new(), tokens });
+            }
+            lengths.push(length);
             writer.add_document(added).map_err(failed("cannot add a document"))?;
         }
         let index = writer.finalize().map_err(failed("cannot finish a segment"))?;
-        Self::open(&index, &fields, count)
+        Self::open(&index, all_fields, lengths)
     }
 
-    /// The index of one field.
-    pub(super) fn inverted(&self, field: Field) -> Option<&InvertedIndexReader> {
-        self.inverted[field.position()].as_deref()
+    /// The postings; `None` if no document has a term.
+    pub(super) fn inverted(&self) -> Option<&InvertedIndexReader> {
+        self.inverted.as_deref()
     }
 
-    fn open(index: &Index, fields: &[TantivyField; Field::ALL.len()], count: usize) -> Result<Self> {
+    /// Where the postings of a term in a field are; `None` if no document has it there.
+    pub(super) fn find(&self, field: Field, term: &str) -> tantivy::Result<Option<TermInfo>> {
+        let Some(inverted) = &self.inverted else { return Ok(None) };
+        Ok(inverted.terms().get(key(field, term))?)
+    }
+
+    fn open(index: &Index, all_fields: TantivyField, lengths: Vec<u64>) -> Result<Self> {
         let failed = failed("cannot open a segment");
         let segments = index.searchable_segments().map_err(&failed)?;
         let [segment] = segments.as_slice() else {
@@ -84,25 +91,27 @@ impl Segment {
             });
         };
         let reader = SegmentReader::open(segment).map_err(&failed)?;
-        let mut inverted = [const { None }; Field::ALL.len()];
-        for (of_field, field) in inverted.iter_mut().zip(fields) {
-            let opened = reader.inverted_index(*field).map_err(&failed)?;
-            *of_field = (opened.terms().num_terms() > 0).then_some(opened);
-        }
-        let column = reader.fast_fields().u64(LENGTH).map_err(&failed)?;
-        let lengths: Vec<u64> = (0..count as DocId).map(|doc| column.first(doc).unwrap_or(0)).collect();
+        let inverted = reader.inverted_index(all_fields).map_err(&failed)?;
+        let inverted = (inverted.terms().num_terms() > 0).then_some(inverted);
         Ok(Self { reader, inverted, lengths })
     }
 }
 
 /// What tantivy is asked to keep in memory while it writes; it is where hash tables start, not a limit.
 const MEMORY: usize = 15_000_000;
-const SMALL_MEMORY: usize = 1_000_000;
+const SMALL_MEMORY: usize = 100_000;
 const SMALL_SEGMENT: usize = 64;
 
-const LENGTH: &str = "length";
+/// A term of one field. All fields share one term dictionary: tantivy takes a tenth of a
+/// millisecond to set one up, which is most of the time that a segment of one document takes.
+fn key(field: Field, term: &str) -> String {
+    let mut key = String::with_capacity(1 + term.len());
+    key.push(char::from(b'a' + field.position() as u8));
+    key.push_str(term);
+    key
+}
 
-fn schema() -> (Schema, [TantivyField; Field::ALL.len()], TantivyField) {
+fn schema() -> (Schema, TantivyField) {
     let mut builder = Schema::builder();
     // `raw` is never run: terms arrive made.
     let indexing = TextFieldIndexing::default()
@@ -110,9 +119,8 @@ fn schema() -> (Schema, [TantivyField; Field::ALL.len()], TantivyField) {
         .set_index_option(IndexRecordOption::WithFreqs)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let fields = Field::ALL.map(|field| builder.add_text_field(field.as_str(), options.clone()));
-    let length = builder.add_u64_field(LENGTH, FAST);
-    (builder.build(), fields, length)
+    let all_fields = builder.add_text_field("text", options);
+    (builder.build(), all_fields)
 }
 
 /// Nothing is stored, so nothing need be compressed, least of all by a thread of its own.

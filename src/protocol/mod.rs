@@ -26,6 +26,7 @@ mod content;
 mod fields;
 mod prompt;
 mod resource;
+mod schema;
 mod server;
 mod tool;
 
@@ -35,6 +36,7 @@ pub use self::{
     fields::Read,
     prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage},
     resource::{Resource, ResourceTemplate},
+    schema::Schema,
     server::{CacheScope, ServerInfo},
     tool::{CallToolResult, Tool, ToolAnnotations},
 };

@@ -3,6 +3,7 @@ use serde_json::{Map, Value};
 use super::{
     content::ContentBlock,
     fields::{Fields, Read, Writer},
+    schema::Schema,
 };
 
 /// A tool's definition (`tools/list`).
@@ -15,10 +16,10 @@ pub struct Tool {
     pub title: Option<String>,
     /// For the model.
     pub description: Option<String>,
-    /// JSON Schema of the arguments, as sent.
-    pub input_schema: Map<String, Value>,
+    /// JSON Schema of the arguments, as sent; always an object.
+    pub input_schema: Schema,
     /// JSON Schema of `structuredContent`, as sent.
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<Schema>,
     /// Hints about what it does.
     pub annotations: ToolAnnotations,
     /// Everything else, as sent (`icons`, `_meta`, vendor fields, fields that could not be used).
@@ -28,16 +29,14 @@ pub struct Tool {
 impl Tool {
     /// A tool with a description and a schema that takes no arguments, for hosts and tests.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        let mut input_schema = Map::new();
-        input_schema.insert("type".into(), "object".into());
-        Self { name: name.into(), description: Some(description.into()), input_schema, ..Self::default() }
+        Self { name: name.into(), description: Some(description.into()), ..Self::default() }
     }
 
     /// Sets the JSON Schema of the arguments; a value that is no object is ignored.
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
-        if let Value::Object(schema) = schema {
-            self.input_schema = schema;
+        if schema.is_object() {
+            self.input_schema = schema.into();
         }
         self
     }
@@ -52,13 +51,13 @@ impl Tool {
         if name.is_empty() {
             return Err("`name` is empty".into());
         }
-        let input_schema = fields.required_object("inputSchema")?;
+        let input_schema = fields.required_object("inputSchema")?.into();
         let item = Self {
             name,
             title: fields.string("title"),
             description: fields.string("description"),
             input_schema,
-            output_schema: fields.value("outputSchema"),
+            output_schema: fields.value("outputSchema").map(Schema::from),
             annotations: fields.nested("annotations", ToolAnnotations::take).unwrap_or_default(),
             extra: Map::new(),
         };
@@ -73,8 +72,8 @@ impl Tool {
                 .put("name", Some(self.name.as_str()))
                 .put("title", self.title.as_deref())
                 .put("description", self.description.as_deref())
-                .put("inputSchema", Some(self.input_schema.clone()))
-                .put("outputSchema", self.output_schema.clone())
+                .put("inputSchema", Some(self.input_schema.to_value()))
+                .put("outputSchema", self.output_schema.as_ref().map(Schema::to_value))
                 .put_nested("annotations", self.annotations.to_map())
                 .finish(),
         )

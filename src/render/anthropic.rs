@@ -79,7 +79,8 @@ impl Anthropic {
     }
 
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>, last: bool) -> Json<'a> {
-        let mut fields = vec![("name", Json::text(&tool.spec.exposed)), ("input_schema", Json::Raw(&tool.schema))];
+        let mut fields =
+            vec![("name", Json::text(&tool.spec.exposed)), ("input_schema", Json::Raw(tool.schema.as_str()))];
         fields.extend(tool.description().map(|text| ("description", Json::text(text))));
         self.marked(fields, last.then_some(self.prefix_ttl))
     }

@@ -1,11 +1,12 @@
 use std::cmp::Ordering;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{delimit, message::Message};
 use crate::{
     catalog::ToolEntry,
     id::{ResourceId, ServerId, ToolId},
+    protocol::Schema,
 };
 
 /// Everything that one request holds, as plain data: made by the layers above or by hand.
@@ -140,7 +141,7 @@ pub struct ToolSpec {
     /// What the model reads about it. Blank counts as absent; never cut here.
     pub description: Option<String>,
     /// JSON Schema of the arguments as the server sent it. Rendering repairs a copy.
-    pub input_schema: Map<String, Value>,
+    pub input_schema: Schema,
     /// Which part of the prefix it joined: 0 is the first. Sorts before everything else.
     pub generation: u32,
 }
@@ -148,8 +149,7 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// A tool without description that takes any arguments.
     pub fn new(tool: ToolId, exposed: impl Into<String>) -> Self {
-        let mut input_schema = Map::new();
-        input_schema.insert("type".into(), "object".into());
+        let input_schema = Schema::any_object();
         Self { tool, exposed: exposed.into(), description: None, input_schema, generation: 0 }
     }
 
@@ -178,8 +178,8 @@ impl ToolSpec {
     /// Sets the JSON Schema of the arguments; a value that is no object is ignored.
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
-        if let Value::Object(schema) = schema {
-            self.input_schema = schema;
+        if schema.is_object() {
+            self.input_schema = schema.into();
         }
         self
     }

@@ -65,7 +65,8 @@ impl OpenAiChat {
     }
 
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
-        let mut function = vec![("name", Json::text(&tool.spec.exposed)), ("parameters", Json::Raw(&tool.schema))];
+        let mut function =
+            vec![("name", Json::text(&tool.spec.exposed)), ("parameters", Json::Raw(tool.schema.as_str()))];
         function.extend(tool.description().map(|text| ("description", Json::text(text))));
         Json::Object(vec![("type", Json::text("function")), ("function", Json::Object(function))])
     }

@@ -50,7 +50,7 @@ impl OpenAiResponses {
         let mut fields = vec![
             ("type", Json::text("function")),
             ("name", Json::text(&tool.spec.exposed)),
-            ("parameters", Json::Raw(&tool.schema)),
+            ("parameters", Json::Raw(tool.schema.as_str())),
             ("strict", Json::Bool(false)),
         ];
         fields.extend(tool.description().map(|text| ("description", Json::text(text))));

@@ -3,11 +3,14 @@
 //! A rule changes the schema where the provider would refuse it, says what the model is no longer
 //! told by it, and fails only where nothing sensible is left. A new provider is a new list.
 
-use std::collections::BTreeSet;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
-use crate::{error::excerpt, json};
+use crate::{error::excerpt, json, protocol::Schema};
 
 /// One repair. Adds a sentence for each thing that is lost; the error is why the tool cannot be rendered.
 pub(super) type Rule = fn(&mut Map<String, Value>, &mut Vec<String>) -> Result<(), String>;
@@ -26,28 +29,43 @@ const MAX_REFS: usize = 8;
 /// A schema as one provider takes it.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Repaired {
-    /// Canonical JSON.
-    pub(super) schema: String,
+    pub(super) schema: Schema,
     /// What the model is no longer told, one sentence each.
     pub(super) losses: Vec<String>,
 }
 
 /// Applies `rules` to a copy of `schema`. The error is why the tool cannot be rendered.
-pub(super) fn repair(schema: &Map<String, Value>, rules: &[Rule]) -> Result<Repaired, String> {
+pub(super) fn repair(schema: &Schema, rules: &[Rule]) -> Result<Repaired, String> {
     // First of all: everything after it may recurse.
-    if schema.values().map(json::depth).max().unwrap_or(0) >= json::MAX_DEPTH {
+    if schema.depth() > json::MAX_DEPTH {
         return Err(format!("its schema is nested deeper than {}", json::MAX_DEPTH));
     }
-    let mut repaired = schema.clone();
     let mut losses = Vec::new();
-    for rule in rules {
-        rule(&mut repaired, &mut losses)?;
-    }
-    let schema = json::canonical_object(&repaired);
-    if schema.len() > MAX_BYTES {
+    let schema = if is_plain(schema) {
+        schema.clone()
+    } else {
+        let mut repaired = schema.to_map();
+        for rule in rules {
+            rule(&mut repaired, &mut losses)?;
+        }
+        repaired.into()
+    };
+    if schema.as_str().len() > MAX_BYTES {
         return Err(format!("its schema is larger than {MAX_BYTES} bytes"));
     }
     Ok(Repaired { schema, losses })
+}
+
+/// Whether no rule has anything to do, as with most schemas: then its text is taken as it is, and
+/// only its root is looked at. The keys are all those that some rule touches.
+fn is_plain(schema: &Schema) -> bool {
+    const REPAIRED: [&str; 10] = ["$schema", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum"];
+    let Ok(root) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(schema.as_str()) else { return false };
+    let text = |key: &str| root.get(key).map(|value| value.get());
+    text("type") == Some("\"object\"")
+        && text("properties").is_some_and(|properties| properties.starts_with('{'))
+        && text("required").is_none_or(|names| serde_json::from_str::<Vec<Cow<'_, str>>>(names).is_ok())
+        && !REPAIRED.iter().any(|key| root.contains_key(*key))
 }
 
 /// `$schema` names the dialect, which no provider asks for: nothing is lost.
@@ -194,9 +212,15 @@ mod tests {
     use super::*;
 
     fn plain(schema: Value) -> Result<(Value, Vec<String>), String> {
-        let Value::Object(schema) = schema else { panic!("no object") };
-        let Repaired { schema, losses } = repair(&schema, PLAIN_ROOT)?;
-        Ok((serde_json::from_str(&schema).unwrap(), losses))
+        let schema = Schema::from(schema);
+        let Repaired { schema: repaired, losses } = repair(&schema, PLAIN_ROOT)?;
+        if is_plain(&schema) {
+            let mut copy = schema.to_map();
+            let mut none = Vec::new();
+            PLAIN_ROOT.iter().try_for_each(|rule| rule(&mut copy, &mut none))?;
+            assert_eq!((copy, none), (schema.to_map(), vec![]), "a plain schema is what the rules leave as it is");
+        }
+        Ok((repaired.to_value(), losses))
     }
 
     #[test]

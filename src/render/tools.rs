@@ -5,7 +5,7 @@ use super::{
     report::{QuarantinedTool, RenderReport, RepairedTool},
     schema,
 };
-use crate::catalog::ExposedName;
+use crate::{catalog::ExposedName, protocol::Schema};
 
 /// What one provider asks of tools.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) struct ToolRules {
 #[derive(Debug)]
 pub(super) struct ReadyTool<'a> {
     pub(super) spec: &'a ToolSpec,
-    /// The repaired schema in canonical form.
-    pub(super) schema: String,
+    /// The repaired schema.
+    pub(super) schema: Schema,
 }
 
 impl<'a> ReadyTool<'a> {

@@ -85,6 +85,7 @@ pub async fn attach(
     // text is settled when its turn comes, so that no more of them wait than are read at once.
     let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
     let mut attached = Attached { excluded: selection.excluded, ..Attached::default() };
+    let in_order = attached.excluded.len();
     for resource in selection.resources {
         let Some(result) = reads.next().await else { break };
         let id = resource.id.clone();
@@ -92,7 +93,10 @@ pub async fn attach(
             attached.excluded.push(ExcludedResource { id, reason });
         }
     }
-    attached.excluded.sort_by(|a, b| a.id.cmp(&b.id));
+    // A selection gives its own in order.
+    if attached.excluded.len() > in_order {
+        attached.excluded.sort_by(|a, b| a.id.cmp(&b.id));
+    }
     attached
 }
 

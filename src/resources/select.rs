@@ -3,7 +3,11 @@ use std::{collections::BTreeSet, fmt};
 use jiff::Timestamp;
 
 use super::rank::{RankedResource, ResourceValue, rank};
-use crate::{catalog::Catalog, id::ResourceId, tokens::TokenBudget};
+use crate::{
+    catalog::{Catalog, ResourceEntry},
+    id::ResourceId,
+    tokens::TokenBudget,
+};
 
 /// How resources are selected.
 #[derive(Clone, Debug)]
@@ -13,8 +17,9 @@ pub struct ResourceOptions {
     pub budget: TokenBudget,
     /// What recency is measured against.
     pub now: Timestamp,
-    /// The most resources besides pinned and required ones. Default: 16. Of required ones, four times
-    /// as many at most: a server that calls everything required must not make a host read everything.
+    /// The most resources besides pinned and required ones. Default: 8, since neither priority nor
+    /// age says that a resource has to do with the request. Of required ones, four times as many at
+    /// most: a server that calls everything required must not make a host read everything.
     pub top: usize,
     /// Resources picked by a person or the host: first, in this order, each once, whatever their priority.
     /// One for the `user` only is refused all the same.
@@ -24,7 +29,7 @@ pub struct ResourceOptions {
 impl ResourceOptions {
     /// Nothing is attached until a budget is given.
     pub fn new(now: Timestamp) -> Self {
-        Self { budget: TokenBudget::ZERO, now, top: 16, pins: Vec::new() }
+        Self { budget: TokenBudget::ZERO, now, top: 8, pins: Vec::new() }
     }
 
     /// Sets the budget.
@@ -55,7 +60,7 @@ impl ResourceOptions {
 pub struct ResourceSelection {
     /// Pinned ones in the order given, then required ones, then by value.
     pub resources: Vec<SelectedResource>,
-    /// The rest, by server and URI.
+    /// The rest, by server and URI; nothing if there is no budget and nothing was picked.
     pub excluded: Vec<ExcludedResource>,
     /// What the selected ones are estimated to cost; never above the budget.
     pub estimated_tokens: usize,
@@ -156,6 +161,10 @@ impl ResourceExclusion {
 /// Selects what is to be read, on estimates.
 pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection {
     let mut selection = ResourceSelection::default();
+    // What every turn asks for unless its host attaches.
+    if options.budget == TokenBudget::ZERO && options.pins.is_empty() {
+        return selection;
+    }
     for entry in catalog.resources().iter().filter(|entry| !entry.resource.annotations.for_model()) {
         selection.exclude(entry.id.clone(), ResourceExclusion::Audience);
     }
@@ -185,13 +194,17 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
     selection
 }
 
+fn estimated_tokens(entry: &ResourceEntry) -> usize {
+    const UNKNOWN_SIZE_TOKENS: usize = 500;
+    let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
+    size.unwrap_or(UNKNOWN_SIZE_TOKENS)
+}
+
 impl ResourceSelection {
     /// Whether it fits, and is taken.
     fn take(&mut self, resource: &RankedResource, pinned: bool, budget: TokenBudget) -> bool {
-        const UNKNOWN_SIZE_TOKENS: usize = 500;
         let entry = &resource.entry;
-        let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
-        let estimated_tokens = size.unwrap_or(UNKNOWN_SIZE_TOKENS);
+        let estimated_tokens = estimated_tokens(entry);
         let left = budget.tokens() - self.estimated_tokens;
         if estimated_tokens > left {
             let reason = ResourceExclusion::does_not_fit(resource.value.required, estimated_tokens, left);

@@ -1,6 +1,6 @@
 use std::{any::Any, fmt, sync::Arc};
 
-use super::{Channel, Filter, Hit, Query, Ranking, Retriever, ToolIndex, top::top};
+use super::{Channel, Filter, Hit, Ranking, Retriever, ToolIndex, top::top};
 use crate::{
     Result,
     catalog::Catalog,
@@ -85,13 +85,17 @@ struct DenseToolIndex {
 }
 
 impl ToolIndex for DenseToolIndex {
+    fn catalog(&self) -> &Catalog {
+        self.vectors.catalog()
+    }
+
     /// Fails with [`Error::Embedder`](crate::Error::Embedder) if the query cannot be embedded.
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
         let tools = self.vectors.catalog().tools();
         let allowed: Option<Vec<bool>> =
             (!filter.is_empty()).then(|| tools.iter().map(|entry| filter.passes(entry)).collect());
         let passes = |at: usize| allowed.as_ref().is_none_or(|allowed| allowed.get(at).copied().unwrap_or(false));
-        let cosines = self.vectors.search(query.searched(), passes)?;
+        let cosines = self.vectors.search(text, passes)?;
         let held = (0..).zip(&cosines.scores).map(|(at, score)| (at, *score));
         let held = held.filter(|(at, _)| self.vectors.holds(*at as usize) && passes(*at as usize));
         // A query of which nothing is known finds nothing.

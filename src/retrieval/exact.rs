@@ -8,12 +8,15 @@
 //! the words count as the name only if they are the whole request, stand in quotes or backticks,
 //! are written as an identifier, or are three or more in a row.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
     id::ServerId,
-    index::{Word, fold, normalize, split},
+    index::{Carried, Roster, Word, fold, normalize, split},
 };
 
 /// The names of one catalog snapshot.
@@ -21,7 +24,7 @@ use crate::{
 pub(super) struct NameIndex {
     /// Hashes of names with and without server, and whose they are; sorted.
     table: Vec<(u64, u32)>,
-    /// The words of the longest name.
+    /// The words of the longest name, also of one that is gone: it only bounds what is looked for.
     longest: usize,
 }
 
@@ -30,12 +33,40 @@ impl NameIndex {
     const MAX_WORDS: usize = 24;
 
     /// Reads the names of a catalog.
-    pub(super) fn build(catalog: &Catalog) -> Self {
-        let mut table = Vec::with_capacity(2 * catalog.tools().len());
-        let mut longest = 0;
+    pub(super) fn new(roster: &Roster) -> Self {
+        let mut names = Self::default();
+        names.read(roster, 0..roster.len() as u32);
+        names.table.sort_unstable();
+        names
+    }
+
+    /// Reads those names of a catalog that are new in it since `previous`.
+    pub(super) fn after(previous: &Arc<Self>, roster: &Roster, carried: &Carried) -> Arc<Self> {
+        if carried.same_ids() {
+            return Arc::clone(previous);
+        }
+        let mut new = Self { longest: previous.longest, ..Self::default() };
+        new.read(roster, carried.added.iter().copied());
+        new.table.sort_unstable();
+        // Positions move, their order does not: what is left of the old table is sorted too.
+        let moved = previous.table.iter().map(|(hash, before)| (*hash, carried.to[*before as usize]));
+        let mut added = std::mem::take(&mut new.table).into_iter().peekable();
+        new.table.reserve(previous.table.len() + added.len());
+        for place in moved.filter(|(_, position)| *position != Carried::GONE) {
+            while let Some(before) = added.next_if(|other| *other < place) {
+                new.table.push(before);
+            }
+            new.table.push(place);
+        }
+        new.table.extend(added);
+        Arc::new(new)
+    }
+
+    fn read(&mut self, roster: &Roster, positions: impl ExactSizeIterator<Item = u32>) {
+        self.table.reserve(2 * positions.len());
         let mut server: Option<(&ServerId, Vec<String>)> = None;
-        for (position, entry) in (0..).zip(catalog.tools()) {
-            let id = &entry.id;
+        for position in positions {
+            let id = &roster.catalog().tools()[position as usize].id;
             let of_server = match server.take_if(|(server, _)| *server == &id.server) {
                 Some((_, words)) => words,
                 None => folded(id.server.as_str()),
@@ -44,14 +75,12 @@ impl NameIndex {
             for words in [&[], of_server.as_slice()] {
                 let count = words.len() + name.len();
                 if !name.is_empty() && count <= Self::MAX_WORDS {
-                    table.push((hash(words.iter().chain(&name)), position));
-                    longest = longest.max(count);
+                    self.table.push((hash(words.iter().chain(&name)), position));
+                    self.longest = self.longest.max(count);
                 }
             }
             server = Some((&id.server, of_server));
         }
-        table.sort_unstable();
-        Self { table, longest }
     }
 
     /// The positions of the tools that `text` names, in order, each once.
@@ -257,7 +286,7 @@ mod tests {
                 builder.tool(ServerId::new(server).unwrap(), Tool::new(*name, ""))
             })
             .build();
-        let index = NameIndex::build(&catalog);
+        let index = NameIndex::new(&Roster::new(&catalog));
         let found = index.named(&catalog, text, |_| true);
         found.iter().map(|position| catalog.tools()[*position as usize].id.to_string()).collect()
     }

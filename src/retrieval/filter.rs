@@ -1,5 +1,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
+#[cfg(feature = "tantivy")]
+use crate::index::Roster;
 use crate::{Error, Result, catalog::ToolEntry, id::ToolId};
 
 /// Which tools may be ranked at all. Everything by default.
@@ -64,6 +66,37 @@ impl Filter {
         without_predicates && self.read_only == other.read_only && self.allow == other.allow && self.deny == other.deny
     }
 
+    /// By position in the catalog: whether it lets the tool pass.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn allowed(&self, roster: &Roster) -> Vec<bool> {
+        let mut allowed = Vec::with_capacity(roster.len());
+        let (mut allow, mut deny) = (Vec::new(), Vec::new());
+        for (server, start, tools) in roster.servers() {
+            // Most patterns are of a few servers: the others' tools need not be compared with them.
+            names_for(server.id.as_str(), &self.allow, &mut allow);
+            names_for(server.id.as_str(), &self.deny, &mut deny);
+            let end = start + tools.len();
+            if deny.iter().any(|name| name.is_any()) || (!self.allow.is_empty() && allow.is_empty()) {
+                allowed.resize(end, false);
+                continue;
+            }
+            let all = self.allow.is_empty() || allow.iter().any(|name| name.is_any());
+            if all && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
+                allowed.resize(end, true);
+                continue;
+            }
+            let entries = roster.catalog().tools().iter().skip(start);
+            allowed.extend(tools.iter().zip(entries).map(|(tool, entry)| {
+                let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(tool.name));
+                !any(&deny)
+                    && (all || any(&allow))
+                    && (tool.read_only || !self.read_only)
+                    && self.predicates.iter().all(|predicate| predicate(entry))
+            }));
+        }
+        allowed
+    }
+
     /// Whether the tool may be ranked.
     pub fn passes(&self, entry: &ToolEntry) -> bool {
         self.exclusion(entry).is_none()
@@ -96,8 +129,20 @@ impl fmt::Debug for Filter {
     }
 }
 
+/// What the patterns for a server ask of a tool's name.
+#[cfg(feature = "tantivy")]
+fn names_for<'a>(server: &str, patterns: &'a [ToolPattern], names: &mut Vec<&'a Wildcard>) {
+    names.clear();
+    let readings = patterns.iter().flat_map(|pattern| &pattern.readings);
+    names.extend(readings.filter(|reading| reading.server.matches(server)).map(|reading| &reading.name));
+}
+
 /// Tools by server and name: `server/tool`, `server` (all of its tools) or with `*` for any run of
 /// characters, such as `git*/create_*` or `*/delete_*`.
+///
+/// Server ids and tool names may hold slashes themselves, so a pattern means every way to part it:
+/// `a/b/c` is tool `b/c` of server `a`, tool `c` of server `a/b`, and all tools of server `a/b/c`.
+/// A denial that meant only one of them would let the others through.
 ///
 /// ```
 /// use proem::{id::{ServerId, ToolId}, retrieval::ToolPattern};
@@ -110,6 +155,13 @@ impl fmt::Debug for Filter {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ToolPattern {
+    text: String,
+    readings: Vec<Reading>,
+}
+
+/// One way to part a pattern into server and name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Reading {
     server: Wildcard,
     name: Wildcard,
 }
@@ -117,17 +169,13 @@ pub struct ToolPattern {
 impl ToolPattern {
     /// Whether it matches the tool.
     pub fn matches(&self, tool: &ToolId) -> bool {
-        self.server.matches(tool.server.as_str()) && self.name.matches(&tool.name)
+        let mut readings = self.readings.iter();
+        readings.any(|reading| reading.server.matches(tool.server.as_str()) && reading.name.matches(&tool.name))
     }
 
-    /// The part that is matched against server ids.
-    pub fn server(&self) -> String {
-        self.server.to_string()
-    }
-
-    /// The part that is matched against tool names.
-    pub fn name(&self) -> String {
-        self.name.to_string()
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 
@@ -135,21 +183,24 @@ impl FromStr for ToolPattern {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        // A tool name may hold slashes and a server name should not, so the first one parts them.
-        let (server, name) = text.split_once('/').unwrap_or((text, "*"));
-        if server.is_empty() || name.is_empty() {
+        let reading = |server: &str, name: &str| Reading { server: Wildcard::new(server), name: Wildcard::new(name) };
+        let parted = text.match_indices('/').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let parted = parted.filter(|(server, name)| !server.is_empty() && !name.is_empty());
+        let mut readings: Vec<_> = parted.map(|(server, name)| reading(server, name)).collect();
+        if text.is_empty() || (readings.is_empty() && text.contains('/')) {
             return Err(Error::invalid(
                 format!("tool pattern `{text}`"),
                 "it must be `server`, `server/tool` or hold `*`",
             ));
         }
-        Ok(Self { server: Wildcard::new(server), name: Wildcard::new(name) })
+        readings.push(reading(text, "*"));
+        Ok(Self { text: text.to_owned(), readings })
     }
 }
 
 impl fmt::Display for ToolPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.server, self.name)
+        f.write_str(&self.text)
     }
 }
 
@@ -173,6 +224,12 @@ impl Wildcard {
         Self { first, middle, last }
     }
 
+    /// Whether it matches every text.
+    #[cfg(feature = "tantivy")]
+    fn is_any(&self) -> bool {
+        self.first.is_empty() && self.last.as_ref().is_some_and(String::is_empty) && self.middle.is_empty()
+    }
+
     /// Linear in the text for one star, bounded by pattern × text for more.
     fn matches(&self, text: &str) -> bool {
         let Some(last) = &self.last else { return self.first == text };
@@ -184,14 +241,6 @@ impl Wildcard {
             }
         }
         rest.ends_with(last.as_str())
-    }
-}
-
-impl fmt::Display for Wildcard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.first)?;
-        let rest = self.middle.iter().chain(&self.last);
-        rest.into_iter().try_for_each(|part| write!(f, "*{part}"))
     }
 }
 
@@ -212,7 +261,27 @@ mod tests {
         ] {
             let wildcard = Wildcard::new(pattern);
             assert_eq!(wildcard.matches(text), expected, "{pattern} {text}");
-            assert_eq!(wildcard.to_string(), pattern);
+        }
+    }
+
+    #[test]
+    fn slashes_in_ids_hide_no_tool_from_a_pattern() {
+        let tool = |server: &str, name: &str| ToolId::new(crate::id::ServerId::new(server).unwrap(), name);
+        let pattern = |text: &str| text.parse::<ToolPattern>().unwrap();
+        for (text, server, name) in [
+            ("a/b", "a", "b"),
+            ("a/b", "a/b", "anything"),
+            ("a/b/c", "a", "b/c"),
+            ("a/b/c", "a/b", "c"),
+            ("a/b/*", "a/b", "c"),
+            ("*", "a/b", "c"),
+            ("*/c", "a/b", "c"),
+        ] {
+            assert!(pattern(text).matches(&tool(server, name)), "{text} {server} {name}");
+        }
+        assert!(!pattern("a/b").matches(&tool("a", "c")));
+        for text in ["", "/", "a/", "/b"] {
+            assert!(text.parse::<ToolPattern>().is_err(), "{text}");
         }
     }
 }

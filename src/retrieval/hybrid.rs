@@ -1,7 +1,7 @@
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
-    Channel, Dense, Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex,
+    Channel, Dense, Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex,
     fusion::{Fusion, Scores},
     lexical::{Lexical, LexicalToolIndex, Scan},
     top::top,
@@ -132,8 +132,11 @@ impl HybridToolIndex {
 const CLEAR_COVERAGE: f32 = 0.2;
 
 impl ToolIndex for HybridToolIndex {
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
-        let text = query.searched();
+    fn catalog(&self) -> &Catalog {
+        self.dense.catalog()
+    }
+
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
         let Scan { scored, named, allowed } = self.lexical()?.scan(text, filter)?;
         let words = scored.all()?;
         let most = top((0..).zip(words.iter().copied()), 1);
@@ -170,7 +173,7 @@ impl ToolIndex for HybridToolIndex {
             let channels: BTreeMap<_, _> =
                 channels.into_iter().filter_map(|(name, score)| Some((name, score?))).collect();
             let tool = tools.get(at as usize)?.id.clone();
-            Some(Hit { tool, score, rank, tier, fields: explained.fields, channels })
+            Some(Hit { tool, score, rank, tier, fields: explained.fields, channels, origin: Origin::Query })
         });
         Ok(Ranking {
             hits: hits.collect(),

@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Filter, Hit, Query, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
+use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
 use crate::{
     Result,
     catalog::Catalog,
-    index::{LexicalIndex, LexicalOptions, Scored, same_id},
+    index::{LexicalIndex, LexicalOptions, Roster, Scored},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -59,19 +59,28 @@ impl Retriever for Lexical {
     }
 
     fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
-        let previous = previous.and_then(|previous| {
-            let previous: &dyn Any = &**previous;
-            previous.downcast_ref::<LexicalToolIndex>()
+        let earlier = previous.and_then(|index| {
+            let any: &dyn Any = &**index;
+            Some((index, any.downcast_ref::<LexicalToolIndex>()?))
         });
-        let postings = LexicalIndex::build(catalog, &self.options, previous.map(|previous| &previous.postings))?;
-        // Names depend on the tools' ids alone, and most changes are not of these.
-        let known = previous.filter(|previous| same_ids(previous.postings.catalog(), catalog));
-        let names = known.map_or_else(|| Arc::new(NameIndex::build(catalog)), |known| Arc::clone(&known.names));
-        Ok(Arc::new(LexicalToolIndex { postings, names, last_filter: Mutex::default() }))
+        let Some((same, earlier)) = earlier else {
+            let roster = Roster::new(catalog);
+            let postings = LexicalIndex::new(&roster, &self.options)?;
+            let names = Arc::new(NameIndex::new(&roster));
+            return Ok(Arc::new(LexicalToolIndex { roster, postings, names, last_filter: Mutex::default() }));
+        };
+        if earlier.roster.catalog().digest() == catalog.digest() && *earlier.postings.options() == self.options {
+            return Ok(Arc::clone(same));
+        }
+        let (roster, carried) = Roster::after(&earlier.roster, catalog);
+        let postings = LexicalIndex::after(&earlier.postings, &roster, &carried, &self.options)?;
+        let names = NameIndex::after(&earlier.names, &roster, &carried);
+        Ok(Arc::new(LexicalToolIndex { roster, postings, names, last_filter: Mutex::default() }))
     }
 }
 
 pub(super) struct LexicalToolIndex {
+    roster: Roster,
     postings: LexicalIndex,
     names: Arc<NameIndex>,
     /// What the last filter without predicates let pass: hosts filter by the same rules turn after
@@ -96,7 +105,7 @@ impl LexicalToolIndex {
         let passes = |position: u32| {
             allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
         };
-        let named = self.names.named(self.postings.catalog(), text, passes);
+        let named = self.names.named(self.roster.catalog(), text, passes);
         Ok(Scan { scored, named, allowed })
     }
 
@@ -110,7 +119,7 @@ impl LexicalToolIndex {
         if let Some((_, allowed)) = last().as_ref().filter(|(last, _)| last.always_equals(filter)) {
             return Some(Arc::clone(allowed));
         }
-        let allowed: Arc<[bool]> = self.postings.catalog().tools().iter().map(|entry| filter.passes(entry)).collect();
+        let allowed: Arc<[bool]> = filter.allowed(&self.roster).into();
         if filter.always_equals(filter) {
             *last() = Some((filter.clone(), Arc::clone(&allowed)));
         }
@@ -118,14 +127,14 @@ impl LexicalToolIndex {
     }
 }
 
-fn same_ids(a: &Catalog, b: &Catalog) -> bool {
-    a.tools().len() == b.tools().len() && a.tools().iter().zip(b.tools()).all(|(a, b)| same_id(a, b))
-}
-
 impl ToolIndex for LexicalToolIndex {
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
-        let tools = self.postings.catalog().tools();
-        let Scan { scored, named, .. } = self.scan(query.searched(), filter)?;
+    fn catalog(&self) -> &Catalog {
+        self.roster.catalog()
+    }
+
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
+        let tools = self.roster.catalog().tools();
+        let Scan { scored, named, .. } = self.scan(text, filter)?;
         let mut named: Vec<(u32, f32)> =
             named.into_iter().map(|position| (position, scored.score_of(position))).collect();
         named.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
@@ -144,6 +153,7 @@ impl ToolIndex for LexicalToolIndex {
             tier,
             fields: explained.fields,
             channels: BTreeMap::new(),
+            origin: Origin::Query,
         });
         Ok(Ranking { hits: hits.collect(), coverage, channels: Vec::new() })
     }
@@ -151,7 +161,7 @@ impl ToolIndex for LexicalToolIndex {
 
 impl fmt::Debug for LexicalToolIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LexicalToolIndex").field("catalog", self.postings.catalog()).finish_non_exhaustive()
+        f.debug_struct("LexicalToolIndex").field("catalog", self.roster.catalog()).finish_non_exhaustive()
     }
 }
 

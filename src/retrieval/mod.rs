@@ -7,33 +7,75 @@
 //! `Lexical` searches by words and needs nothing else. `Hybrid` adds vectors of an
 //! [`Embedder`](crate::index::Embedder), fuses both scores, and goes on by
 //! words where the embedder fails; [`Dense`] is vectors alone.
+//!
+#![cfg_attr(feature = "tantivy", doc = "```")]
+#![cfg_attr(not(feature = "tantivy"), doc = "```ignore")]
+//! use proem::{
+//!     catalog::Catalog,
+//!     id::ServerId,
+//!     protocol::Tool,
+//!     retrieval::{Filter, Lexical, Retriever, Tier},
+//! };
+//!
+//! let git = ServerId::new("git")?;
+//! let catalog = Catalog::builder()
+//!     .tool(git.clone(), Tool::new("merge", "Merge a branch into the current one"))
+//!     .tool(git.clone(), Tool::new("delete_branch", "Delete a branch"))
+//!     .tool(git, Tool::new("log", "Show the history of a branch"))
+//!     .tool(ServerId::new("mail")?, Tool::new("send", "Send an e-mail"))
+//!     .build();
+//! let index = Lexical::new().index(&catalog, None)?;
+//!
+//! let filter = Filter::new().deny("*/delete_*".parse()?);
+//! let ranking = index.search(&"merge the release branch".into(), &filter, 5)?;
+//! let found: Vec<String> = ranking.hits.iter().map(|hit| hit.tool.to_string()).collect();
+//! assert_eq!(found, ["git/merge", "git/log"]);
+//!
+//! // Why the first one is there: what each field of its text gave, and how much of the request it holds.
+//! let best = &ranking.hits[0];
+//! assert_eq!(best.tier, Tier::Scored);
+//! assert!(best.fields["name"] > best.fields["description"]);
+//! assert!((best.fields.values().sum::<f32>() - best.score).abs() < 1e-5);
+//! assert!((0.3..1.0).contains(&ranking.coverage));
+//!
+//! // A tool that the request names comes before all scores.
+//! let named = index.search(&"show me what `git/log` says of the merge".into(), &filter, 5)?;
+//! assert_eq!((named.hits[0].tool.to_string().as_str(), named.hits[0].tier), ("git/log", Tier::Named));
+//! # Ok::<(), proem::Error>(())
+//! ```
 
 mod dense;
 #[cfg(feature = "tantivy")]
 mod exact;
 mod filter;
+mod follow_up;
 #[cfg(feature = "tantivy")]
 mod fusion;
 #[cfg(feature = "tantivy")]
 mod hybrid;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod merge;
 mod query;
 mod ranking;
+mod reranker;
+mod rewriter;
 mod top;
 
 use std::{fmt, sync::Arc};
 
-use crate::{Result, catalog::Catalog};
-
+pub(crate) use self::reranker::{candidates, reorder};
 pub use self::{
     dense::Dense,
     filter::{Filter, ToolPattern},
     query::Query,
-    ranking::{Channel, Hit, Ranking, Tier},
+    ranking::{Channel, Hit, Origin, Ranking, Tier},
+    reranker::{Candidate, Reranker},
+    rewriter::Rewriter,
 };
 #[cfg(feature = "tantivy")]
 pub use self::{fusion::Fusion, hybrid::Hybrid, lexical::Lexical};
+use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
 ///
@@ -53,16 +95,37 @@ pub trait Retriever: fmt::Debug + Send + Sync {
 }
 
 /// An index of one catalog snapshot.
+///
+/// To implement it takes an answer to one text. [`search`](Self::search) makes the answer to a
+/// query of several texts of it, in the same way for all indexes.
 pub trait ToolIndex: fmt::Debug + Send + Sync + std::any::Any {
-    /// The best `limit` tools that `filter` allows, best first. Equal scores are ordered by tool
-    /// id, so the ranking depends on the catalog and the query alone.
+    /// The snapshot.
+    fn catalog(&self) -> &Catalog;
+
+    /// The best `limit` tools for one text that `filter` allows, best first. Equal scores are
+    /// ordered by tool id, so the ranking depends on the catalog and the text alone. The text has
+    /// at most [`Query::MAX_CHARS`] characters if it comes from [`search`](Self::search).
     ///
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the index cannot be read.
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking>;
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking>;
 
-    /// Whether [`Self::search`] may take longer than an executor should be held up for, such as
-    /// with an embedder that asks a service. Default false.
+    /// The best `limit` tools for a query that `filter` allows, best first.
+    ///
+    /// Sub-queries, and the turns that a [follow-up](Query::is_follow_up) leans on, are each
+    /// searched for and their hits merged round robin: the best of each, then the second of each,
+    /// a tool that was met before left out. Tools that any of the texts names come before all
+    /// others. A follow-up comes first itself, then the tools used before, then the turns, newest
+    /// first, back to the first that says enough on its own.
+    ///
+    /// # Errors
+    /// As [`search_text`](Self::search_text).
+    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+        merge::search(self, query, filter, limit)
+    }
+
+    /// Whether a search may take longer than an executor should be held up for, such as with an
+    /// embedder that asks a service. Default false.
     fn may_block(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use crate::id::ToolId;
 
@@ -10,9 +10,11 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// How much of the query the best hit covers, 0 to 1: the share of the query's terms, each
     /// weighted by its rarity, that the hit's text holds; where vectors were compared, the cosine
-    /// of the best hit if that is more. Not a calibrated probability.
+    /// of the best hit if that is more. Not a calibrated probability. Of several texts, that of
+    /// the one that is covered most.
     pub coverage: f32,
-    /// What was searched, and what could not be; empty if there is only one way and it worked.
+    /// What was searched, and what could not be; empty if there is only one way and it worked. Of
+    /// several texts, each channel stands once, with the greatest of its shares.
     pub channels: Vec<Channel>,
 }
 
@@ -56,7 +58,9 @@ impl Channel {
 pub struct Hit {
     /// The tool.
     pub tool: ToolId,
-    /// Higher is better; comparable within one ranking only.
+    /// Higher is better; comparable within one ranking only. Where several texts were searched,
+    /// the share of the best score of the text that brought the hit, times that text's weight: 1
+    /// for the newest text and for sub-queries, less for the turns before.
     pub score: f32,
     /// 1 for the best.
     pub rank: usize,
@@ -67,12 +71,22 @@ pub struct Hit {
     /// Its own score in each channel, by the channel's name, before they were brought to one
     /// scale; empty if there is only one channel.
     pub channels: BTreeMap<&'static str, f32>,
+    /// What brought it.
+    pub origin: Origin,
 }
 
 impl Hit {
     /// A hit by score alone, for retrievers outside of this crate.
     pub fn new(tool: ToolId, score: f32, rank: usize) -> Self {
-        Self { tool, score, rank, tier: Tier::Scored, fields: BTreeMap::new(), channels: BTreeMap::new() }
+        Self {
+            tool,
+            score,
+            rank,
+            tier: Tier::Scored,
+            fields: BTreeMap::new(),
+            channels: BTreeMap::new(),
+            origin: Origin::Query,
+        }
     }
 }
 
@@ -84,4 +98,32 @@ pub enum Tier {
     Named,
     /// Ranked by score.
     Scored,
+}
+
+/// Which part of a query brought a hit.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Its text.
+    #[default]
+    Query,
+    /// A sub-query, by its place in [`Query::sub_queries`](super::Query::sub_queries), from 0.
+    SubQuery(usize),
+    /// A turn before: 1 is the last one.
+    Turn(usize),
+    /// No search: the tool was used before.
+    Recent,
+}
+
+impl fmt::Display for Origin {
+    /// As people count: the first sub-query is 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query => f.write_str("query"),
+            Self::SubQuery(at) => write!(f, "sub-query {}", at + 1),
+            Self::Turn(1) => f.write_str("the turn before"),
+            Self::Turn(back) => write!(f, "{back} turns before"),
+            Self::Recent => f.write_str("used before"),
+        }
+    }
 }

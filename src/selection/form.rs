@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     catalog::{Catalog, ToolEntry},
-    json::{canonical_object, write_string},
-    protocol::Tool,
+    json::{Digest, write_string},
+    protocol::{Schema, Tool},
     tokens::CountCache,
 };
 
@@ -52,7 +52,7 @@ pub struct Definition {
     /// The description, if the tool has one.
     pub description: Option<String>,
     /// The schema of the arguments.
-    pub input_schema: Map<String, Value>,
+    pub input_schema: Schema,
 }
 
 impl Definition {
@@ -63,20 +63,13 @@ impl Definition {
         match form {
             Form::Full => Self { description: description.map(str::to_owned), input_schema: tool.input_schema.clone() },
             Form::ShortDescription => Self { description: short(240), input_schema: tool.input_schema.clone() },
-            Form::MinimalSchema => Self { description: short(240), input_schema: minimal(&tool.input_schema, 0) },
+            Form::MinimalSchema => Self { description: short(240), input_schema: minimal(&tool.input_schema) },
             Form::NameOnly => {
-                let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
-                let minimal = minimal(&tool.input_schema, 0);
-                let smaller = canonical_object(&any).len() < canonical_object(&minimal).len();
+                let (any, minimal) = (Schema::any_object(), minimal(&tool.input_schema));
+                let smaller = any.as_str().len() < minimal.as_str().len();
                 Self { description: short(80), input_schema: if smaller { any } else { minimal } }
             }
         }
-    }
-
-    /// The tokens of a tool's definition: of its exposed name, description and schema as canonical
-    /// JSON, which is what providers put into the prompt in one wording or another.
-    pub(super) fn tokens(&self, exposed: &str, counts: &CountCache) -> usize {
-        counts.count(&text(exposed, self.description.as_deref(), &self.input_schema))
     }
 }
 
@@ -87,7 +80,8 @@ impl Definition {
 pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
     let tools = catalog.tools();
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(8);
-    let count = |tools: &[Arc<ToolEntry>]| -> usize { tools.iter().map(|entry| full_tokens(entry, counts)).sum() };
+    let count =
+        |tools: &[Arc<ToolEntry>]| -> usize { tools.iter().map(|entry| form_tokens(entry, Form::Full, counts)).sum() };
     if threads == 1 || tools.len() < 64 {
         return count(tools);
     }
@@ -99,16 +93,28 @@ pub fn catalog_tokens(catalog: &Catalog, counts: &CountCache) -> usize {
     })
 }
 
-pub(super) fn full_tokens(entry: &ToolEntry, counts: &CountCache) -> usize {
-    let tool = &entry.tool;
-    counts.count(&text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema))
+/// The tokens of a tool in a form: of its exposed name, description and schema as canonical JSON,
+/// which is what providers put into the prompt in one wording or another.
+///
+/// Known by the digest of the definition, so that no text is made for what was counted before: a
+/// turn asks for the tokens of many tools, in forms that are then not taken.
+pub(crate) fn form_tokens(entry: &ToolEntry, form: Form, counts: &CountCache) -> usize {
+    let key: [&[u8]; 3] = [entry.digest.as_bytes(), entry.exposed.as_str().as_bytes(), form.as_str().as_bytes()];
+    counts.count_as(Digest::of_parts(key), || {
+        let tool = &entry.tool;
+        if form == Form::Full {
+            return text(entry.exposed.as_str(), tool.description.as_deref(), &tool.input_schema);
+        }
+        let Definition { description, input_schema } = Definition::of(tool, form);
+        text(entry.exposed.as_str(), description.as_deref(), &input_schema)
+    })
 }
 
-fn text(exposed: &str, description: Option<&str>, input_schema: &Map<String, Value>) -> String {
+fn text(exposed: &str, description: Option<&str>, input_schema: &Schema) -> String {
     let mut out = String::from("{\"description\":");
     write_string(&mut out, description.unwrap_or_default());
     out.push_str(",\"input_schema\":");
-    out.push_str(&canonical_object(input_schema));
+    out.push_str(input_schema.as_str());
     out.push_str(",\"name\":");
     write_string(&mut out, exposed);
     out.push('}');
@@ -133,13 +139,17 @@ fn shorten(text: &str, limit: usize) -> String {
 const MINIMAL_DEPTH: usize = 4;
 
 /// Names, types, enums and what is required; everything that is prose or a bound is left out.
-fn minimal(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+fn minimal(schema: &Schema) -> Schema {
+    minimal_object(&schema.to_map(), 0).into()
+}
+
+fn minimal_object(schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     let mut out = Map::new();
     if depth > MINIMAL_DEPTH {
         return out;
     }
     let inner = |value: &Value| match value {
-        Value::Object(map) => Value::Object(minimal(map, depth + 1)),
+        Value::Object(map) => Value::Object(minimal_object(map, depth + 1)),
         other => other.clone(),
     };
     for (key, value) in schema {
@@ -194,6 +204,6 @@ mod tests {
                 "description": {"type": "string"},
             },
         });
-        assert_eq!(Value::Object(minimal(schema.as_object().unwrap(), 0)), expected);
+        assert_eq!(minimal(&schema.into()).to_value(), expected);
     }
 }

@@ -10,6 +10,8 @@ pub enum Inclusion {
     Named,
     /// It was ranked; the fields of its text that gave most to its score, at most two.
     Matched(Vec<&'static str>),
+    /// It was used before, and the query is a follow-up.
+    Recent,
 }
 
 impl fmt::Display for Inclusion {
@@ -19,6 +21,7 @@ impl fmt::Display for Inclusion {
             Self::Named => f.write_str("named in the query"),
             Self::Matched(fields) if fields.is_empty() => f.write_str("ranked"),
             Self::Matched(fields) => write!(f, "matched {}", fields.join(", ")),
+            Self::Recent => f.write_str("used before"),
         }
     }
 }

@@ -4,14 +4,14 @@ use std::{
 };
 
 use super::{
-    form::{Definition, Form, full_tokens},
+    form::{Definition, Form, form_tokens},
     options::SelectionOptions,
     reason::{Exclusion, Inclusion},
 };
 use crate::{
     catalog::{Catalog, ExposedName, ToolEntry},
     id::{ServerId, ToolId},
-    retrieval::{Filter, Hit, Ranking, Tier},
+    retrieval::{Filter, Hit, Origin, Ranking, Tier},
     tokens::CountCache,
 };
 
@@ -50,6 +50,8 @@ pub struct SelectedTool {
     pub rank: Option<usize>,
     /// Why it is offered.
     pub reason: Inclusion,
+    /// Which part of the query brought it; the query itself if it was not ranked.
+    pub origin: Origin,
 }
 
 /// A tool that is not offered.
@@ -101,7 +103,8 @@ pub fn select(
             }
         }
         if !known {
-            let (server, name) = (pin.server().into(), pin.name().into());
+            let (server, name) = pin.as_str().split_once('/').unwrap_or((pin.as_str(), "*"));
+            let (server, name) = (server.into(), name.into());
             excluded.push(ExcludedTool { server, name, reason: Exclusion::Unknown });
         }
     }
@@ -182,6 +185,7 @@ impl<'a> Chosen<'a> {
     fn take_ranked(&mut self, place: usize, hit: &Hit, entry: &ToolEntry) -> Result<(), Exclusion> {
         let (reason, smallest) = match hit.tier {
             Tier::Named => (Inclusion::Named, Form::NameOnly),
+            Tier::Scored if hit.origin == Origin::Recent => (Inclusion::Recent, Form::NameOnly),
             Tier::Scored if place < self.options.min => (Inclusion::Matched(strongest(hit)), Form::NameOnly),
             Tier::Scored => (Inclusion::Matched(strongest(hit)), Form::MinimalSchema),
         };
@@ -204,11 +208,7 @@ impl<'a> Chosen<'a> {
         let left = self.options.budget.tokens().saturating_sub(self.tokens);
         let mut least = usize::MAX;
         for form in Form::ALL.into_iter().filter(|form| *form <= smallest) {
-            let definition = Definition::of(&entry.tool, form);
-            let tokens = match form {
-                Form::Full => full_tokens(entry, self.counts),
-                _ => definition.tokens(entry.exposed.as_str(), self.counts),
-            };
+            let tokens = form_tokens(entry, form, self.counts);
             // A form that saves nothing only says less.
             if tokens >= least {
                 continue;
@@ -219,12 +219,13 @@ impl<'a> Chosen<'a> {
                 self.tools.push(SelectedTool {
                     id: entry.id.clone(),
                     exposed: entry.exposed.clone(),
-                    definition,
+                    definition: Definition::of(&entry.tool, form),
                     form,
                     tokens,
                     score: hit.map_or(0.0, |hit| hit.score),
                     rank: hit.map(|hit| hit.rank),
                     reason,
+                    origin: hit.map_or(Origin::Query, |hit| hit.origin),
                 });
                 return Ok(());
             }

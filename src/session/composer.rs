@@ -6,6 +6,7 @@ use std::{
 use lru::LruCache;
 use tokio::task::spawn_blocking;
 
+use super::hooks::Hooks;
 use crate::{
     Error, Result,
     catalog::{Aggregator, Catalog},
@@ -21,6 +22,7 @@ pub struct Composer {
     pub(super) servers: Arc<Aggregator>,
     counts: Arc<CountCache>,
     retriever: Arc<dyn Retriever>,
+    pub(super) hooks: Hooks,
     // Held while an index is made, so that turns that begin at once do not each make it.
     index: tokio::sync::Mutex<Option<(Digest, Arc<dyn ToolIndex>)>>,
     rankings: Mutex<LruCache<(Digest, Query, usize), Arc<Ranking>>>,
@@ -40,9 +42,17 @@ impl Composer {
             servers,
             counts,
             retriever,
+            hooks: Hooks::new(),
             index: tokio::sync::Mutex::default(),
             rankings: Mutex::new(LruCache::new(capacity)),
         }
+    }
+
+    /// Sets what is added to retrieval. Default: nothing.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Hooks) -> Self {
+        self.hooks = hooks;
+        self
     }
 
     /// What counts tokens, with what it remembers.
@@ -80,7 +90,7 @@ impl Composer {
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
-        if !filter.is_empty() || query.text.len() > Self::MAX_REMEMBERED_BYTES {
+        if !filter.is_empty() || query.bytes() > Self::MAX_REMEMBERED_BYTES {
             return search(index, query, filter, limit).await.map(Arc::new);
         }
         let key = (catalog.digest(), query.clone(), limit);

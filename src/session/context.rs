@@ -23,6 +23,7 @@ pub struct Context {
     layout: Layout,
     timings: Timings,
     composer: Arc<Composer>,
+    notes: Vec<String>,
 }
 
 /// How long each part of a turn took. Part of no digest and no request.
@@ -31,7 +32,7 @@ pub struct Context {
 pub struct Timings {
     /// Bringing the index up to date; nothing if the catalog did not change.
     pub index: Duration,
-    /// Searching it.
+    /// Searching it, hooks included.
     pub search: Duration,
     /// Selecting tools, counting included.
     pub select: Duration,
@@ -58,10 +59,21 @@ impl Context {
         timings: Timings,
         composer: Arc<Composer>,
     ) -> Self {
-        Self { query, catalog, selection, attached, layout, timings, composer }
+        Self { query, catalog, selection, attached, layout, timings, composer, notes: Vec::new() }
     }
 
-    /// What was asked for.
+    pub(super) fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// What did not work as it should, and what was done instead: hooks that failed.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What was asked for, with the turns that a follow-up leaned on and the sub-queries that a
+    /// rewriter made.
     pub fn query(&self) -> &Query {
         &self.query
     }

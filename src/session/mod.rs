@@ -4,10 +4,13 @@
 //! turn; [`Turn::build`] retrieves, selects, attaches and lays out; the [`Context`] then renders
 //! for any provider, tells what was decided and why, and routes the names that the model uses.
 //! Each turn ranks anew. The session remembers which names it offered, so that a call from an
-//! earlier turn still finds its tool.
+//! earlier turn still finds its tool, and what was asked and used last, so that "yes, do it" is
+//! given the tools that it means.
 
 mod composer;
 mod context;
+mod hooks;
+mod memory;
 mod report;
 mod turn;
 
@@ -15,9 +18,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 
+use self::memory::Memory;
 pub use self::{
     composer::Composer,
     context::{Context, Timings},
+    hooks::Hooks,
     report::{
         CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, ResourceReport, SectionReport,
         SelectionReport, TokenReport, ToolReport,
@@ -32,18 +37,28 @@ pub struct Session {
     composer: Arc<Composer>,
     now: Timestamp,
     offered: BTreeMap<String, ToolId>,
+    memory: Memory,
 }
 
 impl Session {
     /// A new conversation. `now` is what recency is measured against in all of its turns, so that
     /// the passing of time moves nothing in its prefix.
     pub fn new(composer: Arc<Composer>, now: Timestamp) -> Self {
-        Self { composer, now, offered: BTreeMap::new() }
+        Self { composer, now, offered: BTreeMap::new(), memory: Memory::default() }
     }
 
-    /// Starts a turn: `query` is what tools are searched with, and the newest user message.
+    /// Starts a turn: `query` is what tools are searched with, and its text the newest user message.
+    ///
+    /// A [follow-up](Query::is_follow_up) that brings no turns or recent tools of its own is given
+    /// those of this conversation: what was asked in the last 16 turns, and the tools
+    /// [used](Self::used) since the last one, or else the five likeliest that it offered.
     pub fn turn(&mut self, query: impl Into<Query>) -> Turn<'_> {
         Turn::new(self, query.into())
+    }
+
+    /// Says that a tool was called, so that a follow-up finds it again.
+    pub fn used(&mut self, tool: &ToolId) {
+        self.memory.used(tool);
     }
 
     /// The tool that the model means, by the names that this conversation offered.

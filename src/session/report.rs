@@ -8,6 +8,7 @@ use crate::{
     id::ServerId,
     json::Digest,
     render::{Provider, Request},
+    retrieval::Origin,
     selection::{Form, catalog_tokens},
 };
 
@@ -19,6 +20,8 @@ use crate::{
 pub struct Report {
     /// What was asked for.
     pub query: String,
+    /// What did not work as it should, and what was done instead: hooks that failed.
+    pub notes: Vec<String>,
     /// What all servers offer.
     pub catalog: CatalogReport,
     /// The tools that are offered, and those that are not.
@@ -191,6 +194,7 @@ impl Report {
         ];
         Self {
             query: context.query().text.clone(),
+            notes: context.notes().to_vec(),
             catalog: CatalogReport {
                 digest: catalog.digest(),
                 servers: catalog.servers().len(),
@@ -254,7 +258,10 @@ impl SelectionReport {
             score: rounded(tool.score.into()),
             rank: tool.rank,
             form: Form::as_str(tool.form),
-            reason: tool.reason.to_string(),
+            reason: match tool.origin {
+                Origin::SubQuery(_) | Origin::Turn(_) => format!("{} ({})", tool.reason, tool.origin),
+                _ => tool.reason.to_string(),
+            },
         });
         let excluded = selection.excluded.iter().map(|tool| ExcludedReport {
             server: tool.server.to_string(),

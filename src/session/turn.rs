@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::{collections::BTreeSet, time::Instant};
 
 use jiff::Timestamp;
 
@@ -114,13 +114,17 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the catalog cannot be indexed or searched. A
     /// server that fails to give a resource is no error: the resource is left out with the reason.
-    pub async fn build(self) -> Result<Context> {
+    pub async fn build(mut self) -> Result<Context> {
+        self.session.memory.complete(&mut self.query);
         let composer = std::sync::Arc::clone(&self.session.composer);
         let catalog = composer.servers.catalog();
         let mut clock = Clock(Instant::now());
         let index = composer.index(&catalog).await?;
         let mut timings = Timings { index: clock.lap(), ..Timings::default() };
+        let mut notes = Vec::new();
+        composer.hooks.rewrite(&mut self.query, &mut notes).await;
         let ranking = composer.search(&catalog, &index, &self.query, &self.filter, self.depth()).await?;
+        let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
         timings.select = clock.lap();
@@ -132,7 +136,8 @@ impl<'a> Turn<'a> {
         timings.layout = clock.lap();
         let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
         self.session.offered.extend(offered);
-        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer))
+        self.session.memory.turn(&self.query, &selection);
+        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer).with_notes(notes))
     }
 
     /// How deep to rank: so far that quotas and forms that do not fit find their replacements.
@@ -174,8 +179,8 @@ impl<'a> Turn<'a> {
 
 /// The instructions of the servers whose tools are offered: how to use what is not there helps nobody.
 fn instructions(catalog: &Catalog, selection: &Selection) -> Vec<(ServerId, String)> {
-    let offers = |id: &ServerId| selection.tools.iter().any(|tool| tool.id.server == *id);
-    let servers = catalog.servers().iter().filter(|server| offers(&server.id));
+    let offering: BTreeSet<&ServerId> = selection.tools.iter().map(|tool| &tool.id.server).collect();
+    let servers = offering.into_iter().filter_map(|id| catalog.server(id));
     let text = |text: &String| !text.trim().is_empty();
     servers.filter_map(|server| Some((server.id.clone(), server.info.instructions.clone().filter(text)?))).collect()
 }

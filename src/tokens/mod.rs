@@ -18,6 +18,8 @@ mod budget;
 mod cache;
 mod counter;
 #[cfg(feature = "tiktoken")]
+mod pieces;
+#[cfg(feature = "tiktoken")]
 mod tiktoken;
 
 #[cfg(feature = "tiktoken")]

@@ -1,8 +1,8 @@
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
 use tiktoken_rs::CoreBPE;
 
-use super::counter::TokenCounter;
+use super::{counter::TokenCounter, pieces::PieceCounts};
 
 /// OpenAI's public tokenizers. The vocabulary is inside the crate: nothing is downloaded.
 #[derive(Clone, Copy)]
@@ -10,17 +10,22 @@ pub struct Tiktoken {
     name: &'static str,
     // The tables are built once for the process, on first use.
     table: fn() -> &'static CoreBPE,
+    // As many as there are tokenizers, so they are shared by the process too.
+    pieces: &'static LazyLock<PieceCounts>,
 }
+
+static O200K_PIECES: LazyLock<PieceCounts> = LazyLock::new(PieceCounts::default);
+static CL100K_PIECES: LazyLock<PieceCounts> = LazyLock::new(PieceCounts::default);
 
 impl Tiktoken {
     /// The tokenizer of GPT-4o and all later models: the default.
     pub fn o200k_base() -> Self {
-        Self { name: "tiktoken/o200k_base", table: tiktoken_rs::o200k_base_singleton }
+        Self { name: "tiktoken/o200k_base", table: tiktoken_rs::o200k_base_singleton, pieces: &O200K_PIECES }
     }
 
     /// The tokenizer of GPT-4 and GPT-3.5.
     pub fn cl100k_base() -> Self {
-        Self { name: "tiktoken/cl100k_base", table: tiktoken_rs::cl100k_base_singleton }
+        Self { name: "tiktoken/cl100k_base", table: tiktoken_rs::cl100k_base_singleton, pieces: &CL100K_PIECES }
     }
 
     /// The longest run of one kind of character that is given to the tokenizer whole. Merging is
@@ -48,11 +53,8 @@ impl TokenCounter for Tiktoken {
 
     fn count(&self, text: &str) -> usize {
         let table = (self.table)();
-        let mut tokens = 0;
-        for part in bounded_runs(text, Self::MAX_RUN) {
-            tokens += table.encode_ordinary(part).len();
-        }
-        tokens
+        self.pieces
+            .count(text, |piece| bounded_runs(piece, Self::MAX_RUN).map(|part| table.encode_ordinary(part).len()).sum())
     }
 
     fn exact_for(&self, provider: &str) -> bool {

@@ -48,6 +48,8 @@ fn what_is_done_exits_with_0_and_leaves_stderr_to_notes() {
         &["plan", "merge the release branch", "--demo", "--json"],
         &["plan", "merge the release branch", "--demo", "--request"],
         &["search", "merge the release branch", "--demo"],
+        &["search", "ship it", "--part", "merge the release branch", "--part", "mail the team", "--demo"],
+        &["plan", "yes, do it", "--after", "merge the release branch", "--demo"],
         &["catalog", "--demo"],
         &["--help"],
         &["plan", "--help"],
@@ -200,6 +202,68 @@ fn the_paths_of_a_search_and_of_a_catalog_are_stable() {
 }
 
 #[test]
+fn parts_and_turns_say_what_brought_a_hit() {
+    let origins = |args: &[&str]| {
+        let run = proem(&[&["search", "--demo", "--json", "--top", "4"], args].concat()).json();
+        let origins = run.as_array().unwrap().iter().map(|hit| hit["origin"].as_str().map(str::to_owned));
+        origins.collect::<Vec<_>>()
+    };
+    let told = |origins: &[&str]| origins.iter().map(|origin| Some((*origin).to_owned())).collect::<Vec<_>>();
+    let parts = origins(&["", "--part", "merge the release branch", "--part", "mail the team"]);
+    assert_eq!(parts, told(&["sub-query 1", "sub-query 2", "sub-query 1", "sub-query 2"]));
+    assert_eq!(origins(&["yes, do it", "--after", "merge the release branch"]), told(&["the turn before"; 4]));
+    assert_eq!(origins(&["merge the release branch", "--after", "mail the team"]), [None, None, None, None]);
+}
+
+#[cfg(feature = "eval")]
+#[test]
+fn an_evaluation_tells_all_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = |name: &str, queries: &str| {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let tools = ["merge", "rebase"]
+            .map(|name| json!({"server": "git", "name": name, "description": name, "inputSchema": {}}).to_string());
+        fs::write(folder.join("tools.jsonl"), tools.join("\n")).unwrap();
+        fs::write(folder.join("queries.jsonl"), queries).unwrap();
+    };
+    let gold = r#""gold": [["git", "merge"], ["git", "rebase"]]"#;
+    set(
+        "with",
+        &format!(
+            r#"{{"id": 1, "query": "x", {gold}, "split": "a", "steps": ["merge", "rebase"]}}
+        {{"id": 2, "query": "hello", "gold": [], "split": "b"}}"#
+        ),
+    );
+    set("without", &format!(r#"{{"id": 1, "query": "merge", {gold}}}"#));
+    let data = folder.path().to_str().unwrap();
+    let run = proem(&["eval", "--data", data, "--queries", "steps", "--json"]);
+    assert!(run.stderr.contains("note: without is left out: none of its queries has steps"), "{}", run.stderr);
+    let kinds = json!({
+        "set": "string", "retriever": "string", "tools": "number", "queries": "number", "without_gold": "number",
+        "recall@1": "number", "recall@3": "number", "recall@5": "number", "recall@10": "number", "ndcg@5": "number",
+        "ndcg@10": "number", "completeness@10": "number", "mrr": "number", "no_tool_auroc": "number",
+        "no_tool_auroc_coverage": "number", "ci95": {"recall@10": ["number"], "mrr": ["number"]},
+        "latency_us": {"p50": "number", "p95": "number", "p99": "number"}, "index_ms": "number",
+        "tokens": {"catalog": "number", "selected_mean": "number", "saved_ratio": "number", "counter": "string"},
+        "corpus_digest": "string",
+        "config": {"version": "string", "retriever": "string", "k": "number", "queries": "string", "split": "null",
+            "bootstrap_seed": "number", "bootstrap_samples": "number"}
+    });
+    let row = run.json();
+    let mut missing = Vec::new();
+    differences(&kinds, &row, "", &mut missing);
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert_eq!((&row["recall@10"], &row["ci95"]["recall@1"]), (&json!(100.0), &json!([50.0, 50.0])));
+    assert_eq!(row["config"]["queries"], "steps");
+    let run = proem(&["eval", "--data", data, "--split", "c"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
+    assert!(run.stderr.contains("note: with is left out: it has no split `c`: a, b"), "{}", run.stderr);
+    let table = proem(&["eval", "--data", data]);
+    assert_eq!((table.code, table.stdout.lines().count()), (Some(0), 3), "{}", table.stdout);
+}
+
+#[test]
 fn a_request_is_a_body_and_nothing_else() {
     for (provider, tools, text) in [
         ("anthropic", "/tools/0/input_schema", "/messages"),
@@ -262,4 +326,19 @@ fn differences(kinds: &Value, value: &Value, path: &str, out: &mut Vec<String>) 
         }
         _ => out.push(format!("{path} is of another kind")),
     }
+}
+
+#[test]
+fn the_readme_shows_what_a_run_prints() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let query = readme.split("-- plan \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    // The day on which the README's resources were as old as it says.
+    let now = "2026-11-30T00:00:00Z";
+    let run = proem(&["plan", query, "--demo", "--resources-budget", "400", "--now", now]);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with(" time")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&run.stdout), lines(shown));
+    assert!(readme.lines().count() <= 150);
 }

@@ -2,6 +2,8 @@
 //! that `PROEM_SHARED` names, else in `../shared`. Where it is absent the tests say so and pass,
 //! unless `PROEM_REQUIRE_SHARED` is `1`.
 
+#![allow(clippy::unwrap_used, reason = "a set that cannot be read fails the test")]
+
 use std::{
     collections::BTreeMap,
     env,
@@ -9,8 +11,8 @@ use std::{
 };
 
 use proem::{
-    eval::{DataSet, evaluate},
-    retrieval::{Filter, Lexical, Retriever, Tier, ToolIndex},
+    eval::{DataSet, EvalOptions, QueryForm, Report, evaluate},
+    retrieval::{Filter, Lexical, Query, Retriever, Tier, ToolIndex},
 };
 
 fn set(name: &str) -> Option<DataSet> {
@@ -28,12 +30,46 @@ fn set(name: &str) -> Option<DataSet> {
 
 /// NDCG@10, recall at 1, 5 and 10, completeness@10.
 fn figures(set: &DataSet) -> String {
-    let report = evaluate(set, &Lexical::new(), 10, |_, _| {}).unwrap();
+    shown(&evaluate(set, &Lexical::new(), 10, |_, _| {}).unwrap())
+}
+
+fn shown(report: &Report) -> String {
     let row = &report.rows[0];
     format!(
         "{} tools, {} queries: {:.2} | {:.2} {:.2} {:.2} | {:.2}",
         row.tools, row.queries, row.ndcg_10, row.recall_1, row.recall_5, row.recall_10, row.completeness_10
     )
+}
+
+/// The annotator's steps as sub-queries, and with the request itself after them.
+#[test]
+fn livemcpbench_steps() {
+    let Some(mut set) = set("livemcpbench") else { return };
+    let steps = EvalOptions::new().with_queries(QueryForm::Steps);
+    let report = evaluate(&set, &Lexical::new(), steps.clone(), |_, _| {}).unwrap();
+    assert_eq!(shown(&report), "527 tools, 94 queries: 59.98 | 25.60 58.57 70.52 | 53.19");
+    let row = &report.rows[0];
+    assert_eq!((row.ndcg_5, row.mrr_10), (55.04, 66.40));
+    assert_eq!((row.ci95["recall@10"], row.ci95["completeness@10"]), ([63.42, 77.63], [42.55, 62.77]));
+    for query in &mut set.queries {
+        query.steps.push(query.text.clone());
+    }
+    let report = evaluate(&set, &Lexical::new(), steps, |_, _| {}).unwrap();
+    assert_eq!(shown(&report), "527 tools, 94 queries: 61.01 | 26.13 62.98 70.85 | 53.19");
+}
+
+/// 520 queries that need no tool against the 520 that were made to be set against them.
+#[test]
+fn metatool_no_tool() {
+    let Some(mut set) = set("metatool") else { return };
+    set.queries.retain(|query| matches!(query.split.as_deref(), Some("none" | "aware_pos")));
+    let report = evaluate(&set, &Lexical::new(), 10, |_, _| {}).unwrap();
+    let row = &report.rows[0];
+    assert_eq!((row.queries, row.without_gold), (520, 520));
+    assert_eq!((row.no_tool_auroc, row.no_tool_auroc_coverage), (Some(79.83), Some(71.67)));
+    let split = EvalOptions::new().with_split("aware_pos");
+    let report = evaluate(&set, &Lexical::new(), split, |_, _| {}).unwrap();
+    assert_eq!((report.rows[0].queries, report.rows[0].no_tool_auroc), (520, None));
 }
 
 #[test]
@@ -99,4 +135,19 @@ fn names_typed() {
     assert_eq!(first(&*index, &|_, name| name.replace(['_', '-'], " ")), 100);
     // Three of the names are one plain word: in a sentence that is no name.
     assert_eq!(first(&*index, &|_, name| format!("please use {name} now")), 97);
+}
+
+/// Requests that stand alone are hardly ever taken for follow-ups: all queries of all sets.
+#[test]
+fn requests_that_stand_alone_are_no_follow_ups() {
+    let names = ["livemcpbench", "stabletoolbench", "sealtools", "bfcl", "toollinkos", "metatool"];
+    let counted = names.map(|name| {
+        let set = set(name)?;
+        let taken = set.queries.iter().filter(|query| Query::new(&query.text).is_follow_up()).count();
+        Some((taken, set.queries.len()))
+    });
+    if counted.iter().all(Option::is_some) {
+        let known = [(0, 94), (0, 765), (0, 1_354), (12, 2_351), (1, 1_569), (90, 22_081)];
+        assert_eq!(counted.map(Option::unwrap), known);
+    }
 }

@@ -7,6 +7,8 @@ mod captures;
 mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
+#[cfg(feature = "tantivy")]
+mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(feature = "eval")]

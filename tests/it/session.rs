@@ -13,7 +13,7 @@ use proem::{
     prompts,
     protocol::{ContentBlock, Prompt, Resource, Tool},
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
-    retrieval::{Filter, Hit, Query, Ranking, Retriever, ToolIndex},
+    retrieval::{Filter, Hit, Ranking, Retriever, ToolIndex},
     tokens::BytesPerToken,
 };
 use proptest::prelude::*;
@@ -38,9 +38,13 @@ impl Retriever for Letters {
 }
 
 impl ToolIndex for LettersIndex {
-    fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+    fn catalog(&self) -> &Catalog {
+        &self.0
+    }
+
+    fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
         let mut hits: Vec<_> = self.0.tools().iter().filter(|entry| filter.passes(entry)).collect();
-        let score = |name: &str| name.chars().filter(|c| query.text.contains(*c)).count();
+        let score = |name: &str| name.chars().filter(|c| text.contains(*c)).count();
         hits.sort_by_key(|entry| (std::cmp::Reverse(score(&entry.id.name)), entry.id.clone()));
         hits.truncate(limit);
         let mut ranking = Ranking::default();

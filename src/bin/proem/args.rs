@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use proem::{
     TokenBudget,
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
-    retrieval::{Filter, ToolPattern},
+    retrieval::{Filter, Query, ToolPattern},
     selection::SelectionOptions,
 };
 
@@ -86,18 +86,40 @@ impl FilterArgs {
     }
 }
 
+/// What stands beside the query's text.
+#[derive(Args, Debug)]
+pub(crate) struct QueryArgs {
+    /// One part of what QUERY comes to, again for each: the tools of each part are searched for
+    /// alone, those of QUERY as a whole after them
+    #[arg(long, value_name = "QUERY")]
+    part: Vec<String>,
+    /// What was asked before, again for each turn, oldest first: a QUERY that says little
+    /// ("yes, do it") leans on it
+    #[arg(long, value_name = "QUERY")]
+    after: Vec<String>,
+}
+
+impl QueryArgs {
+    pub(crate) fn query(&self, text: &str) -> Query {
+        let query = Query::new(text).with_turns(self.after.iter().map(String::as_str));
+        self.part.iter().fold(query, |query, part| query.with_sub_query(part.as_str()))
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
     /// What is asked for, in the user's words; `-` reads it from stdin
     #[arg(value_parser = query)]
     pub(crate) query: String,
     #[command(flatten)]
+    pub(crate) context: QueryArgs,
+    #[command(flatten)]
     pub(crate) sources: SourceArgs,
     /// What tool definitions may cost, in tokens
     #[arg(long, value_name = "TOKENS", default_value = "4000")]
     pub(crate) tools_budget: TokenBudget,
     /// What attached resources may cost, in tokens
-    #[arg(long, value_name = "TOKENS", default_value = "2000")]
+    #[arg(long, value_name = "TOKENS", default_value = "1000")]
     pub(crate) resources_budget: TokenBudget,
     /// The most tools besides pinned ones
     #[arg(long, value_name = "K", default_value_t = 20)]
@@ -178,6 +200,8 @@ pub(crate) struct SearchArgs {
     #[arg(value_parser = query)]
     pub(crate) query: String,
     #[command(flatten)]
+    pub(crate) context: QueryArgs,
+    #[command(flatten)]
     pub(crate) sources: SourceArgs,
     /// The most hits
     #[arg(long, value_name = "K", default_value_t = 10)]
@@ -198,6 +222,12 @@ pub(crate) struct EvalArgs {
     /// What retrieves
     #[arg(long, value_enum, default_value_t = RetrieverArg::Lexical)]
     pub(crate) retriever: RetrieverArg,
+    /// What of each query is searched with; sets without steps are left out of `steps`
+    #[arg(long, value_enum, default_value_t = QueriesArg::Full)]
+    pub(crate) queries: QueriesArg,
+    /// Only the queries of this split; sets without it are left out
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     /// Print one JSON object a set, one a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -208,4 +238,13 @@ pub(crate) struct EvalArgs {
 pub(crate) enum RetrieverArg {
     /// Combined-fields BM25F
     Lexical,
+}
+
+#[cfg(feature = "eval")]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum QueriesArg {
+    /// The request as it is
+    Full,
+    /// The annotator's steps as sub-queries
+    Steps,
 }

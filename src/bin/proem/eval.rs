@@ -1,36 +1,68 @@
+use std::sync::Arc;
+
 use proem::{
-    eval::{DataSet, Row, Timing, evaluate},
+    eval::{DataSet, EvalOptions, QueryForm, Report, evaluate},
     retrieval::{Lexical, Retriever},
+    tokens::{CountCache, Tiktoken},
 };
 
 use crate::{
-    args::{EvalArgs, RetrieverArg},
+    args::{EvalArgs, QueriesArg, RetrieverArg},
     output::{self, Failure, grouped},
 };
 
 pub(crate) fn run(args: EvalArgs) -> Result<(), Failure> {
-    let sets = DataSet::open_all(&args.data)?;
+    let sets = sets(&args)?;
     let retriever: Box<dyn Retriever> = match args.retriever {
         RetrieverArg::Lexical => Box::new(Lexical::default()),
     };
-    let mut measured = Vec::new();
+    let counts = Arc::new(CountCache::new(Arc::new(Tiktoken::default())));
+    let mut options = EvalOptions::new().with_counts(counts).with_queries(match args.queries {
+        QueriesArg::Full => QueryForm::Full,
+        QueriesArg::Steps => QueryForm::Steps,
+    });
+    options.split.clone_from(&args.split);
+    let mut report = Report::new();
     for set in &sets {
         let bar = output::bar(0).with_message(set.name.clone());
-        let report = evaluate(set, &*retriever, 10, |done, all| {
+        report.append(evaluate(set, &*retriever, options.clone(), |done, all| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
-        })?;
+        })?);
         bar.finish_and_clear();
-        measured.extend(report.rows.into_iter().zip(report.timings));
     }
     if args.json {
-        let lines: Result<Vec<_>, _> = measured.iter().map(|(row, _)| serde_json::to_string(row)).collect();
+        let lines: Result<Vec<_>, _> = report.lines().map(|line| serde_json::to_string(&line)).collect();
         return output::print(lines?.join("\n"));
     }
-    output::print(shown(&measured))
+    output::print(shown(&report))
 }
 
-fn shown(measured: &[(Row, Timing)]) -> String {
+/// The sets that have what is asked for; those that do not are told.
+fn sets(args: &EvalArgs) -> Result<Vec<DataSet>, Failure> {
+    let mut sets = DataSet::open_all(&args.data)?;
+    let missing = |set: &DataSet| {
+        if args.queries == QueriesArg::Steps && !set.has_steps() {
+            return Some("none of its queries has steps".to_owned());
+        }
+        let split = args.split.as_deref().filter(|split| !set.splits().contains(split))?;
+        let splits: Vec<_> = set.splits().into_iter().collect();
+        Some(match splits.is_empty() {
+            true => format!("it has no split `{split}`, nor any other"),
+            false => format!("it has no split `{split}`: {}", splits.join(", ")),
+        })
+    };
+    sets.retain(|set| match missing(set) {
+        Some(missing) => {
+            eprintln!("note: {} is left out: {missing}", set.name);
+            false
+        }
+        None => true,
+    });
+    if sets.is_empty() { Err("no set has what is asked for".into()) } else { Ok(sets) }
+}
+
+fn shown(report: &Report) -> String {
     let mut table = output::table(&[
         "set",
         "tools",
@@ -39,12 +71,18 @@ fn shown(measured: &[(Row, Timing)]) -> String {
         "recall@5",
         "recall@10",
         "ndcg@10",
+        "± 95 %",
         "complete@10",
+        "mrr",
+        "no tool",
+        "tokens",
         "p50 us",
         "p99 us",
     ]);
-    for (row, timing) in measured {
+    for (row, measured) in report.rows.iter().zip(&report.measured) {
         let percent = |value: f64| format!("{value:.2}");
+        // Half of an interval that need not lie evenly around the mean: the width is what a reader looks for.
+        let around = row.ci95.get("ndcg@10").map(|[low, high]| format!("{:.1}", (high - low) / 2.0));
         table.add_row([
             row.set.clone(),
             grouped(row.tools),
@@ -53,9 +91,13 @@ fn shown(measured: &[(Row, Timing)]) -> String {
             percent(row.recall_5),
             percent(row.recall_10),
             percent(row.ndcg_10),
+            around.unwrap_or_default(),
             percent(row.completeness_10),
-            timing.p50.as_micros().to_string(),
-            timing.p99.as_micros().to_string(),
+            percent(row.mrr_10),
+            row.no_tool_auroc.map_or("-".to_owned(), percent),
+            row.tokens.as_ref().map_or("-".to_owned(), |tokens| format!("{:.0}", tokens.selected_mean)),
+            format!("{:.0}", measured.latency_us.p50),
+            format!("{:.0}", measured.latency_us.p99),
         ]);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")

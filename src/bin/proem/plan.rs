@@ -13,7 +13,7 @@ pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
     let (host, _) = sources::open(&args.sources).await?;
     let mut session = host.session_at(args.now.unwrap_or_else(Timestamp::now));
     let mut turn = session
-        .turn(args.query.as_str())
+        .turn(args.context.query(&args.query))
         .selection(args.selection())
         .filter(args.filter.filter())
         .resources(args.resources_budget);

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use proem::retrieval::{Query, Tier};
+use proem::retrieval::{Origin, Tier};
 use serde::Serialize;
 
 use crate::{
@@ -16,13 +16,16 @@ struct Row<'a> {
     score: f64,
     rank: usize,
     tier: &'static str,
+    /// Which part of the query brought it; absent for the query itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
     fields: BTreeMap<&'static str, f64>,
 }
 
 pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
     let (host, catalog) = sources::open(&args.sources).await?;
     let index = host.composer().index(&catalog).await?;
-    let ranking = index.search(&Query::new(args.query), &args.filter.filter(), args.top)?;
+    let ranking = index.search(&args.context.query(&args.query), &args.filter.filter(), args.top)?;
     let rows: Vec<_> = ranking
         .hits
         .iter()
@@ -32,6 +35,7 @@ pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
             score: rounded(hit.score),
             rank: hit.rank,
             tier: if hit.tier == Tier::Named { "named" } else { "scored" },
+            origin: (hit.origin != Origin::Query).then(|| hit.origin.to_string()),
             fields: hit.fields.iter().map(|(field, score)| (*field, rounded(*score))).collect(),
         })
         .collect();
@@ -46,6 +50,7 @@ pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
         if row.tier == "named" {
             fields.insert(0, "named in the query".to_owned());
         }
+        fields.extend(row.origin.clone().map(|origin| format!("({origin})")));
         let tool = format!("{}/{}", row.server, row.name);
         table.add_row([row.rank.to_string(), tool, format!("{:.2}", row.score), fields.join(", ")]);
     }

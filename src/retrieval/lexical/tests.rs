@@ -43,10 +43,12 @@ impl World {
 }
 
 fn tool(name: &str, description: &str) -> Tool {
-    Tool::new(name, description).with_input_schema(json!({
+    let mut tool = Tool::new(name, description).with_input_schema(json!({
         "type": "object",
         "properties": {"pageCount": {"description": description.split(' ').next()}},
-    }))
+    }));
+    tool.annotations.read_only_hint = [None, Some(true), Some(false)][description.len() % 3];
+    tool
 }
 
 fn texts() -> impl Strategy<Value = String> {
@@ -56,6 +58,69 @@ fn texts() -> impl Strategy<Value = String> {
 fn worlds() -> impl Strategy<Value = World> {
     let tools = prop::collection::btree_map((0..3_usize, 0..6_usize), texts(), 0..12);
     (tools, [texts(), texts(), texts()]).prop_map(|(tools, instructions)| World { tools, instructions })
+}
+
+/// What happens to servers between two snapshots.
+#[derive(Clone, Debug)]
+enum Event {
+    /// A server says something else of itself, and of nothing else.
+    Instructions(usize, String),
+    /// A tool goes to another server.
+    Moved((usize, usize), usize),
+    /// A tool goes, and another comes on the same server.
+    Replaced((usize, usize), usize, String),
+    Described((usize, usize), String),
+    /// All tools of a server go.
+    Emptied(usize),
+    Nothing,
+}
+
+impl Event {
+    fn happen(&self, world: &mut World) {
+        match self {
+            Self::Instructions(server, text) => world.instructions[*server].clone_from(text),
+            Self::Moved(from, to) => {
+                if let Some(text) = world.tools.remove(from) {
+                    world.tools.insert((*to, from.1), text);
+                }
+            }
+            Self::Replaced(gone, name, text) => {
+                world.tools.remove(gone);
+                world.tools.insert((gone.0, *name), text.clone());
+            }
+            Self::Described(tool, text) => _ = world.tools.insert(*tool, text.clone()),
+            Self::Emptied(gone) => world.tools.retain(|(server, _), _| server != gone),
+            Self::Nothing => {}
+        }
+    }
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    let tool = || (0..3_usize, 0..6_usize);
+    prop_oneof![
+        (0..3_usize, texts()).prop_map(|(server, text)| Event::Instructions(server, text)),
+        (tool(), 0..3_usize).prop_map(|(from, to)| Event::Moved(from, to)),
+        (tool(), 0..6_usize, texts()).prop_map(|(gone, name, text)| Event::Replaced(gone, name, text)),
+        (tool(), texts()).prop_map(|(tool, text)| Event::Described(tool, text)),
+        (0..3_usize).prop_map(Event::Emptied),
+        Just(Event::Nothing),
+    ]
+}
+
+fn patterns() -> impl Strategy<Value = ToolPattern> {
+    let server = prop::sample::select(&["*", "git", "mail box", "m*", "*b", "nobody"][..]);
+    let name = prop::sample::select(&["", "/*", "/**", "/search*", "/*_*e*", "/merge"][..]);
+    (server, name).prop_map(|(server, name)| format!("{server}{name}").parse().unwrap())
+}
+
+fn filters() -> impl Strategy<Value = Filter> {
+    let several = || prop::collection::vec(patterns(), 0..3);
+    (several(), several(), any::<bool>(), any::<bool>()).prop_map(|(allow, deny, read_only, predicate)| {
+        let filter = allow.into_iter().fold(Filter::new(), Filter::allow);
+        let filter = deny.into_iter().fold(filter, Filter::deny);
+        let filter = if read_only { filter.read_only() } else { filter };
+        if predicate { filter.predicate(|entry| entry.id.name.len() % 2 == 0) } else { filter }
+    })
 }
 
 fn queries() -> impl Strategy<Value = String> {
@@ -84,6 +149,41 @@ proptest! {
             prop_assert_eq!(search(&next, &query, &Filter::new()), search(&fresh(&catalog), &query, &Filter::new()));
             index = Some(next);
         }
+    }
+
+    #[test]
+    fn whatever_happens_to_servers_the_answers_are_those_of_a_fresh_index(
+        world in worlds(),
+        events in prop::collection::vec(events(), 1..6),
+        query in queries(),
+        filter in filters(),
+    ) {
+        let mut world = world;
+        let mut index = fresh(&world.catalog(false));
+        for event in &events {
+            event.happen(&mut world);
+            let catalog = world.catalog(false);
+            index = Lexical::new().index(&catalog, Some(&index)).unwrap();
+            prop_assert_eq!(search(&index, &query, &Filter::new()), search(&fresh(&catalog), &query, &Filter::new()));
+            prop_assert_eq!(search(&index, &query, &filter), search(&fresh(&catalog), &query, &filter));
+        }
+    }
+
+    #[test]
+    fn a_filter_by_server_passes_what_it_passes_one_by_one(world in worlds(), filter in filters()) {
+        let catalog = world.catalog(false);
+        let one_by_one: Vec<bool> = catalog.tools().iter().map(|entry| filter.passes(entry)).collect();
+        prop_assert_eq!(filter.allowed(&Roster::new(&catalog)), one_by_one);
+    }
+
+    #[test]
+    fn what_a_filter_hides_leaves_no_trace(world in worlds(), filter in filters(), query in queries()) {
+        let catalog = world.catalog(false);
+        let mut rest = world.clone();
+        let id = |(server, name): &(usize, usize)| ToolId::new(ServerId::new(SERVERS[*server]).unwrap(), NAMES[*name]);
+        rest.tools.retain(|tool, _| filter.passes(catalog.tool(&id(tool)).unwrap()));
+        let alone = search(&fresh(&rest.catalog(false)), &query, &Filter::new());
+        prop_assert_eq!(search(&fresh(&catalog), &query, &filter), alone);
     }
 
     #[test]
@@ -238,4 +338,15 @@ fn a_filter_is_asked_again_only_if_its_answer_may_change() {
     assert!(search(&index, "zebra", &filter).hits.is_empty());
     open.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(order(&search(&index, "zebra", &filter)), ["a/x"]);
+}
+
+#[test]
+fn an_unchanged_catalog_keeps_its_index() {
+    let build = |text: &str| catalog(&[("a", "x", text), ("b", "y", "zebra")]);
+    let first = fresh(&build("zebra"));
+    let same = Lexical::new().index(&build("zebra"), Some(&first)).unwrap();
+    assert!(Arc::ptr_eq(&first, &same));
+    assert!(!Arc::ptr_eq(&first, &Lexical::new().index(&build("lion"), Some(&first)).unwrap()));
+    let plain = Lexical::with_options(LexicalOptions::default().with_language(None));
+    assert!(!Arc::ptr_eq(&first, &plain.index(&build("zebra"), Some(&first)).unwrap()));
 }

@@ -1,0 +1,49 @@
+//! How long does it take to index a catalog, and to bring the index up to date when one tool changed?
+//!
+//! `cold`: the whole catalog, from nothing. `one_changed`: the description of one tool in the middle
+//! of the catalog is another one, and the index of the catalog before is at hand.
+//!
+//! Corpus: see `corpus.rs`. Caveats: the catalogs are made outside of the timing (`refresh` measures
+//! that); dropping an index is in the figures. 50,000 cold is a loop of three.
+
+#![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
+
+#[allow(dead_code, reason = "each bench uses its part")]
+mod corpus;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod percentiles;
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion};
+use proem::retrieval::{Lexical, Retriever};
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    let lexical = Lexical::new();
+    for &size in corpus::sizes() {
+        let mut servers = corpus::servers(size);
+        println!("{}", corpus::describe(&servers));
+        let before = corpus::catalog_of(&servers);
+        corpus::change_one(&mut servers);
+        let after = corpus::catalog_of(&servers);
+        drop(servers);
+        if size <= 10_000 {
+            let mut group = criterion.benchmark_group("index");
+            group.bench_function(BenchmarkId::new("cold", size), |b| b.iter(|| lexical.index(&before, None).unwrap()));
+        } else {
+            let name = format!("index/cold/{size}");
+            percentiles::print(&name, 0..3, |_| _ = lexical.index(&before, None).unwrap());
+        }
+        let known = lexical.index(&before, None).unwrap();
+        let mut group = criterion.benchmark_group("index");
+        group.bench_function(BenchmarkId::new("one_changed", size), |b| {
+            b.iter(|| lexical.index(&after, Some(&known)).unwrap());
+        });
+    }
+    criterion.final_summary();
+}

@@ -1,0 +1,45 @@
+//! How long does one search take, without selection and rendering?
+//!
+//! The best 80 tools, which is how deep a turn with default options ranks, explanations included.
+//! criterion runs through 500 different requests one after the other; the percentiles are of a plain
+//! loop over 1,000, and the median of three such loops counts for each.
+//!
+//! Corpus: see `corpus.rs`. Caveat: a request of 20 frequent words meets most of the catalog, which
+//! is the worst that a lexical index can be asked for; the Zipf law makes such requests common here.
+
+#![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
+
+#[allow(dead_code, reason = "each bench uses its part")]
+mod corpus;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod percentiles;
+
+use std::{hint::black_box, time::Duration};
+
+use criterion::{BenchmarkId, Criterion};
+use proem::retrieval::{Filter, Lexical, Retriever};
+
+const DEPTH: usize = 80;
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    for &size in corpus::sizes() {
+        let index = Lexical::new().index(&corpus::catalog(size), None).unwrap();
+        let queries = corpus::queries(size, 1_000);
+        let filter = Filter::new();
+        let mut next = queries.iter().take(500).cycle();
+        let mut group = criterion.benchmark_group("query");
+        group.bench_function(BenchmarkId::new("search", size), |b| {
+            b.iter(|| next.next().map(|query| index.search(query, &filter, DEPTH).unwrap()));
+        });
+        drop(group);
+        percentiles::print_rounds(&format!("query/search/{size}"), &queries, |query| {
+            _ = black_box(index.search(query, &filter, DEPTH).unwrap());
+        });
+    }
+    criterion.final_summary();
+}

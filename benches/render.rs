@@ -1,0 +1,58 @@
+//! How long does it take to write a request of 64 tools and 20 messages, for each provider?
+//!
+//! Corpus: the first 64 tools of `corpus.rs`, and a conversation of 20 messages of 400 bytes, every
+//! fourth of which calls a tool whose result is the next. Caveat: rendering is linear in what is
+//! rendered, so that a request with a long attachment takes longer.
+
+#![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
+
+#[allow(dead_code, reason = "each bench uses its part")]
+mod corpus;
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion};
+use proem::{
+    protocol::Role,
+    render::{Anthropic, Block, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec},
+};
+use serde_json::Map;
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(30)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    let layout = layout();
+    let providers: [&dyn Provider; 3] = [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new()];
+    let mut group = criterion.benchmark_group("render");
+    for provider in providers {
+        let request = provider.render(&layout);
+        println!("{}: {} bytes", provider.name(), request.as_str().len());
+        group.bench_function(BenchmarkId::new("64_tools_20_messages", provider.name()), |b| {
+            b.iter(|| provider.render(&layout));
+        });
+    }
+    group.finish();
+    criterion.final_summary();
+}
+
+fn layout() -> Layout {
+    let mut layout = Layout::new().with_model("some-model").with_system("Be brief, and say what you did.");
+    for entry in corpus::catalog(64).tools() {
+        layout = layout.with_tool(ToolSpec::from_entry(entry));
+    }
+    let text = "Please look at the \"release\" board again and tell me what is still open. ".repeat(6);
+    for i in 0..5 {
+        let id = format!("call-{i}");
+        let call = Block::ToolCall { id: id.clone(), name: layout.tools[i].exposed.clone(), arguments: Map::new() };
+        let result = Block::ToolResult { call_id: id, content: vec![Block::Text(text.clone())], is_error: false };
+        layout = layout
+            .with_message(Message::user(&text))
+            .with_message(Message::new(Role::Assistant).with_block(call))
+            .with_message(Message::new(Role::User).with_block(result))
+            .with_message(Message::assistant(&text));
+    }
+    layout
+}
