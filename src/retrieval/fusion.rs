@@ -7,8 +7,8 @@ use super::top::top;
 /// scale for each query.
 ///
 /// Measured with all-MiniLM-L6-v2 (int8 weights) beside BM25F on six sets of tools, as the mean of
-/// NDCG@10: words alone 62.3, vectors alone 50.9, weighted sums with a dense weight of 0.2, 0.3,
-/// 0.4, 0.5 and 0.7 64.0, 64.5, 64.7, 64.7 and 63.0, reciprocal ranks with k of 10 and 60 62.7 and
+/// NDCG@10: words alone 62.3, vectors alone 54.2, weighted sums with a dense weight of 0.2, 0.3,
+/// 0.4, 0.5 and 0.7 64.2, 64.6, 64.9, 64.9 and 63.3, reciprocal ranks with k of 10 and 60 63.0 and
 /// 61.3. `docs/retrieval.md` has the figures of each set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
