@@ -77,6 +77,16 @@ pub enum Error {
         /// The error underneath, where there is one.
         source: Option<BoxError>,
     },
+    /// An embedder gave no vectors, or none that can be used.
+    #[error("embedder `{embedder}`: {reason}")]
+    Embedder {
+        /// Its [identity](crate::index::Embedder::identity).
+        embedder: String,
+        /// What failed.
+        reason: String,
+        /// The error underneath, where there is one.
+        source: Option<BoxError>,
+    },
     /// Something that the host must hand to a builder is missing.
     #[error("{missing} is missing: {remedy}")]
     Missing {

@@ -37,7 +37,8 @@
 //!   endpoint, an rmcp peer that a framework already holds, a capture file, items in memory.
 //! - A [`Catalog`](catalog::Catalog) is an immutable snapshot of all of them, ordered and
 //!   digested; an [`Aggregator`](catalog::Aggregator) keeps it up to date.
-//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query;
+//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words alone or with an
+//!   [`Embedder`](index::Embedder) of the host's choice by meaning too;
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.
@@ -57,7 +58,8 @@
 //! # What it does not do
 //! It calls no model, keeps no transcript for the host, and runs no server. Of a conversation it
 //! remembers the last questions and tools, for terse follow-ups. It does not rewrite queries or
-//! descriptions with a model, though a host may hook one in. Retrieval is lexical.
+//! descriptions with a model, though a host may hook one in. Retrieval is lexical; a host that has
+//! an embedding model joins it with [`retrieval::Hybrid`], but none ships.
 //!
 //! # Features
 //! | feature | default | adds |

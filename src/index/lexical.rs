@@ -189,6 +189,20 @@ impl Scored<'_> {
         Ok(sorted.map(|Reverse(Candidate { score, position })| (position.0, score)).collect())
     }
 
+    /// The scores of all tools by position in the catalog; 0 for those that hold no term of the request.
+    pub(crate) fn all(&self) -> Result<Vec<Score>> {
+        let mut scores = vec![0.0; self.index.homes.len()];
+        for (part, scored) in self.index.parts.iter().zip(&self.weight.parts) {
+            let mut take = |doc: DocId, score: Score| {
+                if let Some(held) = part.slots.get(doc as usize).and_then(|slot| scores.get_mut(*slot as usize)) {
+                    *held = score;
+                }
+            };
+            self.weight.for_each(scored.reader(), &mut take).map_err(failed("cannot read the scores"))?;
+        }
+        Ok(scores)
+    }
+
     /// The score of a tool; 0 if it holds no term of the request.
     pub(crate) fn score_of(&self, position: u32) -> Score {
         let home = self.index.homes[position as usize];

@@ -4,6 +4,10 @@
 //! each counts. With the feature `tantivy`, an `Analyzer` turns text into terms and
 //! `retrieval::Lexical` indexes them with the `LexicalOptions` defined here.
 //!
+//! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
+//! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
+//! host's own, a [`ServiceEmbedder`] an async one.
+//!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
 //!
@@ -20,31 +24,47 @@
 mod analyzer;
 #[cfg(feature = "tantivy")]
 mod bm25f;
+mod callback;
+mod dense;
 mod document;
+mod embedder;
 mod field;
 mod hints;
 #[cfg(feature = "tantivy")]
 mod language;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod passage;
+mod pause;
 #[cfg(feature = "tantivy")]
 mod roster;
 mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
+mod service;
 mod stop_words;
+#[cfg(test)]
+pub(crate) mod trigrams;
+mod vectors;
 mod words;
 
+pub(crate) use self::dense::{Channel, DenseIndex};
 #[cfg(feature = "tantivy")]
 pub use self::{analyzer::Analyzer, bm25f::Bm25, language::Language, lexical::LexicalOptions};
 pub use self::{
+    callback::CallbackEmbedder,
+    dense::DenseOptions,
     document::ToolDocument,
+    embedder::{Embedder, MAX_DIMENSIONS, TextKind},
     field::{Field, FieldWeights},
     hints::Hints,
+    service::ServiceEmbedder,
+    vectors::VectorStorage,
 };
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
-    lexical::LexicalIndex,
+    dense::Cosines,
+    lexical::{LexicalIndex, Scored},
     roster::{Carried, Roster},
     words::Word,
 };

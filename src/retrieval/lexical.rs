@@ -1,5 +1,6 @@
 use std::{
     any::Any,
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -8,7 +9,7 @@ use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, exact::Nam
 use crate::{
     Result,
     catalog::Catalog,
-    index::{LexicalIndex, LexicalOptions, Roster},
+    index::{LexicalIndex, LexicalOptions, Roster, Scored},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -78,7 +79,7 @@ impl Retriever for Lexical {
     }
 }
 
-struct LexicalToolIndex {
+pub(super) struct LexicalToolIndex {
     roster: Roster,
     postings: LexicalIndex,
     names: Arc<NameIndex>,
@@ -87,7 +88,27 @@ struct LexicalToolIndex {
     last_filter: Mutex<Option<(Filter, Arc<[bool]>)>>,
 }
 
+/// What a text finds, before anything is ordered.
+pub(super) struct Scan<'a> {
+    pub(super) scored: Scored<'a>,
+    /// The positions of the tools that it names, in order.
+    pub(super) named: Vec<u32>,
+    /// By position: whether the tool may be seen. `None` for all.
+    pub(super) allowed: Option<Arc<[bool]>>,
+}
+
 impl LexicalToolIndex {
+    /// Searches for a text; the conditions of `filter` are asked once.
+    pub(super) fn scan(&self, text: &str, filter: &Filter) -> Result<Scan<'_>> {
+        let allowed = self.allowed(filter);
+        let scored = self.postings.score(text, allowed.clone())?;
+        let passes = |position: u32| {
+            allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
+        };
+        let named = self.names.named(self.roster.catalog(), text, passes);
+        Ok(Scan { scored, named, allowed })
+    }
+
     /// By position in the catalog: whether the filter lets the tool pass. `None` for all.
     fn allowed(&self, filter: &Filter) -> Option<Arc<[bool]>> {
         if filter.is_empty() {
@@ -112,19 +133,10 @@ impl ToolIndex for LexicalToolIndex {
     }
 
     fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
-        let catalog = self.roster.catalog();
-        let tools = catalog.tools();
-        let allowed = self.allowed(filter);
-        let scored = self.postings.score(text, allowed.clone())?;
-        let passes = |position: u32| {
-            allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
-        };
-        let mut named: Vec<(u32, f32)> = self
-            .names
-            .named(catalog, text, passes)
-            .into_iter()
-            .map(|position| (position, scored.score_of(position)))
-            .collect();
+        let tools = self.roster.catalog().tools();
+        let Scan { scored, named, .. } = self.scan(text, filter)?;
+        let mut named: Vec<(u32, f32)> =
+            named.into_iter().map(|position| (position, scored.score_of(position))).collect();
         named.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
         named.truncate(limit);
         let mut order: Vec<(u32, f32, Tier)> = named.iter().map(|(at, score)| (*at, *score, Tier::Named)).collect();
@@ -140,9 +152,10 @@ impl ToolIndex for LexicalToolIndex {
             rank,
             tier,
             fields: explained.fields,
+            channels: BTreeMap::new(),
             origin: Origin::Query,
         });
-        Ok(Ranking { hits: hits.collect(), coverage })
+        Ok(Ranking { hits: hits.collect(), coverage, channels: Vec::new() })
     }
 }
 

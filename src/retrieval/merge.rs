@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::{Filter, Hit, Origin, Query, Ranking, Tier, ToolIndex, follow_up::Weight};
+use super::{Channel, Filter, Hit, Origin, Query, Ranking, Tier, ToolIndex, follow_up::Weight};
 use crate::{Result, id::ToolId};
 
 /// How much each turn back weighs against the one after it. A selection keeps by default what has
@@ -40,6 +40,7 @@ pub(super) fn search<I: ToolIndex + ?Sized>(
         if part.names_only {
             ranking.hits.retain(|hit| hit.tier == Tier::Named);
         }
+        join(&mut merged.channels, ranking.channels);
         if !ranking.hits.is_empty() {
             merged.coverage = merged.coverage.max(ranking.coverage);
         }
@@ -49,6 +50,20 @@ pub(super) fn search<I: ToolIndex + ?Sized>(
     lists.insert(lists.len().min(1), recent);
     merged.hits = round_robin(lists, limit);
     Ok(merged)
+}
+
+/// Adds what a text says of its channels: of each the greatest share, and the first trouble. One
+/// text that was searched worse than it should have been makes the whole ranking so.
+fn join(channels: &mut Vec<Channel>, more: Vec<Channel>) {
+    for channel in more {
+        match channels.iter_mut().find(|known| known.name == channel.name) {
+            Some(known) => {
+                known.weight = known.weight.max(channel.weight);
+                known.trouble = known.trouble.take().or(channel.trouble);
+            }
+            None => channels.push(channel),
+        }
+    }
 }
 
 /// A text that is searched with.

@@ -4,6 +4,10 @@
 //! [`Filter`] excludes is excluded before ranking, statistics included, so that a ranking says
 //! nothing about tools that the caller may not use.
 //!
+//! `Lexical` searches by words and needs nothing else. `Hybrid` adds vectors of an
+//! [`Embedder`](crate::index::Embedder), fuses both scores, and goes on by
+//! words where the embedder fails; [`Dense`] is vectors alone.
+//!
 #![cfg_attr(feature = "tantivy", doc = "```")]
 #![cfg_attr(not(feature = "tantivy"), doc = "```ignore")]
 //! use proem::{
@@ -40,10 +44,15 @@
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+mod dense;
 #[cfg(feature = "tantivy")]
 mod exact;
 mod filter;
 mod follow_up;
+#[cfg(feature = "tantivy")]
+mod fusion;
+#[cfg(feature = "tantivy")]
+mod hybrid;
 #[cfg(feature = "tantivy")]
 mod lexical;
 mod merge;
@@ -51,22 +60,27 @@ mod query;
 mod ranking;
 mod reranker;
 mod rewriter;
+mod top;
 
 use std::{fmt, sync::Arc};
 
-#[cfg(feature = "tantivy")]
-pub use self::lexical::Lexical;
 pub(crate) use self::reranker::{candidates, reorder};
 pub use self::{
+    dense::Dense,
     filter::{Filter, ToolPattern},
     query::Query,
-    ranking::{Hit, Origin, Ranking, Tier},
+    ranking::{Channel, Hit, Origin, Ranking, Tier},
     reranker::{Candidate, Reranker},
     rewriter::Rewriter,
 };
+#[cfg(feature = "tantivy")]
+pub use self::{fusion::Fusion, hybrid::Hybrid, lexical::Lexical};
 use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
+///
+/// Retrievers are synchronous, and indexing takes its time: an async host indexes on a thread that
+/// may block, and searches there if [`ToolIndex::may_block`] says so.
 pub trait Retriever: fmt::Debug + Send + Sync {
     /// A short name for reports, such as `lexical`.
     fn name(&self) -> &str;
@@ -108,5 +122,17 @@ pub trait ToolIndex: fmt::Debug + Send + Sync + std::any::Any {
     /// As [`search_text`](Self::search_text).
     fn search(&self, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
         merge::search(self, query, filter, limit)
+    }
+
+    /// Whether a search may take longer than an executor should be held up for, such as with an
+    /// embedder that asks a service. Default false.
+    fn may_block(&self) -> bool {
+        false
+    }
+
+    /// Whether indexing the same snapshot again may give a better index, since something failed
+    /// that may work now. Default false. Asked before every turn: the answer must cost nothing.
+    fn wants_reindex(&self) -> bool {
+        false
     }
 }

@@ -9,9 +9,47 @@ pub struct Ranking {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// How much of the query the best hit covers, 0 to 1: the share of the query's terms, each
-    /// weighted by its rarity, that the hit's text holds. Not a calibrated probability.
-    /// Of several texts, that of the one that is covered most.
+    /// weighted by its rarity, that the hit's text holds; where vectors were compared, the cosine
+    /// of the best hit if that is more. Not a calibrated probability. Of several texts, that of
+    /// the one that is covered most.
     pub coverage: f32,
+    /// What was searched, and what could not be; empty if there is only one way and it worked. Of
+    /// several texts, each channel stands once, with the greatest of its shares.
+    pub channels: Vec<Channel>,
+}
+
+impl Ranking {
+    /// Whether a channel did not work as it should: the same search may give more later.
+    pub fn is_degraded(&self) -> bool {
+        self.channels.iter().any(|channel| channel.trouble.is_some())
+    }
+}
+
+/// One of the ways in which tools were searched.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Channel {
+    /// `lexical` or `dense`.
+    pub name: &'static str,
+    /// Its share of the scores, 0 to 1: less than the one that was set where it knew little of
+    /// this query, 0 where it knew nothing.
+    pub weight: f32,
+    /// What did not work, with the embedder's name: the query could not be embedded, tools have no vector.
+    pub trouble: Option<String>,
+}
+
+impl Channel {
+    /// A channel that worked.
+    pub fn new(name: &'static str, weight: f32) -> Self {
+        Self { name, weight, trouble: None }
+    }
+
+    /// Sets what did not work.
+    #[must_use]
+    pub fn with_trouble(mut self, trouble: Option<String>) -> Self {
+        self.trouble = trouble;
+        self
+    }
 }
 
 /// One tool of a ranking.
@@ -30,6 +68,9 @@ pub struct Hit {
     pub tier: Tier,
     /// What each field of the tool's text gave to the score, by field name; fields that gave nothing are left out.
     pub fields: BTreeMap<&'static str, f32>,
+    /// Its own score in each channel, by the channel's name, before they were brought to one
+    /// scale; empty if there is only one channel.
+    pub channels: BTreeMap<&'static str, f32>,
     /// What brought it.
     pub origin: Origin,
 }
@@ -37,7 +78,15 @@ pub struct Hit {
 impl Hit {
     /// A hit by score alone, for retrievers outside of this crate.
     pub fn new(tool: ToolId, score: f32, rank: usize) -> Self {
-        Self { tool, score, rank, tier: Tier::Scored, fields: BTreeMap::new(), origin: Origin::Query }
+        Self {
+            tool,
+            score,
+            rank,
+            tier: Tier::Scored,
+            fields: BTreeMap::new(),
+            channels: BTreeMap::new(),
+            origin: Origin::Query,
+        }
     }
 }
 

@@ -246,8 +246,12 @@ fn place(tool: &SelectedTool) -> (bool, Option<usize>, &ToolId) {
     (!pinned, tool.rank.filter(|_| !pinned), &tool.id)
 }
 
-/// The two fields that gave most to a score; equal ones by name.
+/// The two fields that gave most to a score; equal ones by name. Where no word was met: the
+/// channels that found the tool.
 fn strongest(hit: &Hit) -> Vec<&'static str> {
+    if hit.fields.is_empty() {
+        return hit.channels.keys().copied().collect();
+    }
     let mut fields: Vec<_> = hit.fields.iter().filter(|(_, score)| **score > 0.0).collect();
     fields.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
     fields.into_iter().take(2).map(|(name, _)| *name).collect()

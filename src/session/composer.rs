@@ -60,44 +60,61 @@ impl Composer {
         &self.counts
     }
 
-    /// The index of a snapshot: the one at hand, or a new one that takes over what did not change.
+    /// The index of a snapshot: the one at hand unless it asks to be made again, or a new one that
+    /// takes over what did not change.
     ///
     /// # Errors
     /// What the retriever fails with.
     pub async fn index(&self, catalog: &Catalog) -> Result<Arc<dyn ToolIndex>> {
         let mut current = self.index.lock().await;
         let previous = match &*current {
-            Some((digest, index)) if *digest == catalog.digest() => return Ok(Arc::clone(index)),
+            Some((digest, index)) if *digest == catalog.digest() && !index.wants_reindex() => {
+                return Ok(Arc::clone(index));
+            }
             previous => previous.as_ref().map(|(_, index)| Arc::clone(index)),
         };
         let (retriever, snapshot) = (Arc::clone(&self.retriever), catalog.clone());
         // Indexing thousands of tools takes its time: other tasks of the host go on meanwhile.
-        let index = spawn_blocking(move || retriever.index(&snapshot, previous.as_ref()))
-            .await
-            .map_err(|error| Error::Index { reason: error.to_string(), source: Some(error.into()) })??;
+        let index = spawn_blocking(move || retriever.index(&snapshot, previous.as_ref())).await.map_err(stopped)??;
         *current = Some((catalog.digest(), Arc::clone(&index)));
         Ok(index)
     }
 
-    /// Searches, or remembers the answer. A filter may hold conditions that change: only
-    /// unfiltered rankings are remembered.
-    pub(super) fn search(
+    /// Searches, or remembers the answer. A filter may hold conditions that change, and a channel
+    /// that failed may work the next time: only unfiltered, whole rankings are remembered.
+    pub(super) async fn search(
         &self,
         catalog: &Catalog,
-        index: &dyn ToolIndex,
+        index: &Arc<dyn ToolIndex>,
         query: &Query,
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
         if !filter.is_empty() || query.bytes() > Self::MAX_REMEMBERED_BYTES {
-            return index.search(query, filter, limit).map(Arc::new);
+            return search(index, query, filter, limit).await.map(Arc::new);
         }
         let key = (catalog.digest(), query.clone(), limit);
         if let Some(ranking) = self.rankings.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(ranking));
         }
-        let ranking = Arc::new(index.search(query, filter, limit)?);
-        self.rankings.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&ranking));
+        let ranking = Arc::new(search(index, query, filter, limit).await?);
+        if !ranking.is_degraded() {
+            self.rankings.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&ranking));
+        }
         Ok(ranking)
     }
+}
+
+/// Searches where it does not hold up other tasks.
+async fn search(index: &Arc<dyn ToolIndex>, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
+    if !index.may_block() {
+        return index.search(query, filter, limit);
+    }
+    let (index, query, filter) = (Arc::clone(index), query.clone(), filter.clone());
+    spawn_blocking(move || index.search(&query, &filter, limit)).await.map_err(stopped)?
+}
+
+/// A thread for blocking work that panicked or was stopped with its runtime.
+fn stopped(error: tokio::task::JoinError) -> Error {
+    Error::Index { reason: error.to_string(), source: Some(error.into()) }
 }

@@ -123,7 +123,7 @@ impl<'a> Turn<'a> {
         let mut timings = Timings { index: clock.lap(), ..Timings::default() };
         let mut notes = Vec::new();
         composer.hooks.rewrite(&mut self.query, &mut notes).await;
-        let ranking = composer.search(&catalog, &*index, &self.query, &self.filter, self.depth())?;
+        let ranking = composer.search(&catalog, &index, &self.query, &self.filter, self.depth()).await?;
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());

@@ -15,6 +15,8 @@ mod demo;
 mod eval;
 mod fake;
 mod hostile;
+#[cfg(feature = "tantivy")]
+mod hybrid;
 mod layers;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod outside;

@@ -45,7 +45,9 @@ impl ToolIndex for Spelled {
         hits.sort_by_key(|hit| hit.tier);
         hits.truncate(limit);
         hits.iter_mut().zip(1..).for_each(|(hit, rank)| hit.rank = rank);
-        Ok(Ranking { coverage: hits.len() as f32 / 100.0, hits })
+        let trouble = text.contains("zz").then(|| "zz is not known".to_owned());
+        let channels = vec![Channel::new("letters", hits.len() as f32 / 100.0).with_trouble(trouble)];
+        Ok(Ranking { coverage: hits.len() as f32 / 100.0, hits, channels })
     }
 }
 
@@ -64,6 +66,15 @@ const TOPIC: &str = "compare several unrelated topics";
 #[test]
 fn parts_take_turns_and_duplicates_are_skipped() {
     assert_eq!(order(&Query::of_parts(["a b c d", "b x", "a y z"])), "a b x y c z d");
+}
+
+#[test]
+fn channels_of_all_parts_are_told_once() {
+    let channels = ranking(&Query::of_parts(["a b", "x zz y z", "zz"]), 9).channels;
+    assert_eq!(channels, [Channel::new("letters", 0.03).with_trouble(Some("zz is not known".into()))]);
+    let whole = ranking(&Query::of_parts(["a b", "x"]), 9);
+    assert!(!whole.is_degraded() && whole.channels.len() == 1);
+    assert!(ranking(&Query::new("yes").with_turns(["a b zz several unrelated topics"]), 9).is_degraded());
 }
 
 #[test]

@@ -1,0 +1,89 @@
+use super::words::{fold, normalize, split};
+use crate::catalog::ToolEntry;
+
+/// The most bytes of a tool's text that are embedded. Models read 256 to 512 tokens, and most of
+/// them more slowly the longer the text is.
+pub(crate) const MAX_PASSAGE_BYTES: usize = 2_048;
+
+/// The text of a tool that is embedded: the words of its name, its title and its description, and
+/// the host's hints.
+///
+/// Parameters and the server's text are left out: they help where words are matched, and in a
+/// vector they thin out what the tool does. So the passage depends on the tool's definition and
+/// its hints alone.
+pub(crate) fn passage(entry: &ToolEntry, hints: &[String]) -> String {
+    let name = normalize(&entry.id.name);
+    let mut passage = String::new();
+    for word in split(&name) {
+        if !passage.is_empty() {
+            passage.push(' ');
+        }
+        passage.push_str(&fold(&name[word.start..word.end]));
+    }
+    if passage.is_empty() {
+        passage.push_str(&entry.id.name);
+    }
+    let tool = &entry.tool;
+    let title = tool.title.as_deref().or(tool.annotations.title.as_deref());
+    let title = title.filter(|title| !same_words(title, &passage));
+    let parts = title.into_iter().chain(tool.description.as_deref()).chain(hints.iter().map(String::as_str));
+    for (i, part) in parts.map(str::trim).filter(|part| !part.is_empty()).enumerate() {
+        passage.push_str(if i == 0 { ": " } else { "\n" });
+        passage.push_str(part);
+        if passage.len() > MAX_PASSAGE_BYTES {
+            break;
+        }
+    }
+    let mut end = passage.len().min(MAX_PASSAGE_BYTES);
+    while !passage.is_char_boundary(end) {
+        end -= 1;
+    }
+    passage.truncate(end);
+    passage
+}
+
+fn same_words(title: &str, name: &str) -> bool {
+    let title = normalize(title);
+    split(&title).iter().map(|word| fold(&title[word.start..word.end])).eq(name.split(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{catalog::Catalog, id::ServerId, protocol::Tool};
+
+    fn passage_of(mut tool: serde_json::Value, hints: &[&str]) -> String {
+        tool["inputSchema"] = json!({});
+        let tool = Tool::read(tool).unwrap().item;
+        let catalog = Catalog::builder().tool(ServerId::new("s").unwrap(), tool).build();
+        let hints: Vec<String> = hints.iter().map(|hint| (*hint).to_owned()).collect();
+        passage(&catalog.tools()[0], &hints)
+    }
+
+    #[test]
+    fn it_says_what_the_tool_does() {
+        for (tool, hints, expected) in [
+            (
+                json!({"name": "createIssue", "description": " Open a ticket. "}),
+                &[][..],
+                "create issue: Open a ticket.",
+            ),
+            (json!({"name": "create_issue", "title": "Create Issue"}), &[], "create issue"),
+            (json!({"name": "ls", "title": "List files"}), &["what is here?"], "ls: List files\nwhat is here?"),
+            (json!({"name": "🎉", "description": ""}), &[], "🎉"),
+            (json!({"name": "查询_天气", "annotations": {"title": "天气"}}), &[], "查询 天气: 天气"),
+        ] {
+            assert_eq!(passage_of(tool, hints), expected);
+        }
+    }
+
+    #[test]
+    fn it_is_bounded() {
+        let text = passage_of(json!({"name": "x".repeat(5_000), "description": "é".repeat(5_000)}), &["a"]);
+        assert_eq!(text.len(), MAX_PASSAGE_BYTES);
+        let text = passage_of(json!({"name": "x", "description": "é".repeat(5_000)}), &["a"]);
+        assert!(text.len() >= MAX_PASSAGE_BYTES - 1 && text.len() <= MAX_PASSAGE_BYTES);
+    }
+}
