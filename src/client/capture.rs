@@ -6,7 +6,10 @@ use std::{
 
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{Client, ClientResult, ListKind, Page};
+use super::{
+    Client, ClientResult, ListKind, Page,
+    file::{file_error, read_text},
+};
 use crate::{Error, Result, error::excerpt, id::ServerId, protocol::ServerInfo};
 
 /// A server as a file keeps it: what it once listed, and nothing to read or call.
@@ -89,22 +92,13 @@ impl CaptureClient {
     }
 
     fn open_file(path: &Path) -> Result<Vec<(ServerId, Self)>> {
-        let fail = |reason: String, source: Option<std::io::Error>| Error::File {
-            path: path.to_owned(),
-            reason,
-            source: source.map(Into::into),
-        };
-        let size = fs::metadata(path).map_err(|error| fail(error.to_string(), Some(error)))?.len();
-        if size > Self::MAX_BYTES {
-            return Err(fail(format!("it has {size} bytes; at most {} are read", Self::MAX_BYTES), None));
-        }
-        let bytes = fs::read(path).map_err(|error| fail(error.to_string(), Some(error)))?;
-        let text = String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8".into(), None))?;
+        let text = read_text(path, Self::MAX_BYTES)?;
         if path.extension().is_some_and(|extension| extension == "jsonl") {
-            Self::parse_lines(&text).map_err(|reason| fail(reason, None))
+            Self::parse_lines(&text)
         } else {
-            Self::parse(&text).map(|server| vec![server]).map_err(|reason| fail(reason, None))
+            Self::parse(&text).map(|server| vec![server])
         }
+        .map_err(|reason| file_error(path, reason, None))
     }
 
     fn parse_lines(text: &str) -> Result<Vec<(ServerId, Self)>, String> {
@@ -137,11 +131,7 @@ impl fmt::Debug for CaptureClient {
 }
 
 fn captures_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let fail = |error: std::io::Error| Error::File {
-        path: folder.to_owned(),
-        reason: error.to_string(),
-        source: Some(error.into()),
-    };
+    let fail = |error: std::io::Error| file_error(folder, error.to_string(), Some(error.into()));
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
@@ -150,8 +140,7 @@ fn captures_in(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        let reason = "no capture (*.json) in this folder".into();
-        return Err(Error::File { path: folder.to_owned(), reason, source: None });
+        return Err(file_error(folder, "no capture (*.json) in this folder".into(), None));
     }
     files.sort();
     Ok(files)

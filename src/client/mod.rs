@@ -37,6 +37,7 @@ mod change;
 mod config;
 #[cfg(feature = "rmcp")]
 mod connection;
+mod file;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "rmcp")]

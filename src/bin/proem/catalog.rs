@@ -31,13 +31,10 @@ pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
             protocol,
         ]);
     }
-    let mut out = String::new();
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
+    let mut out = output::text(&table);
     writeln!(
         out,
-        "\n {} servers, {} tools of about {} tokens, {} resources, {} prompts, digest {}",
+        "\n\n {} servers, {} tools of about {} tokens, {} resources, {} prompts, digest {}",
         catalog.servers().len(),
         grouped(catalog.tools().len()),
         grouped(tokens),

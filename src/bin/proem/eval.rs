@@ -100,5 +100,5 @@ fn shown(report: &Report) -> String {
             format!("{:.0}", measured.latency_us.p99),
         ]);
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    output::text(&table)
 }

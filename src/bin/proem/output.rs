@@ -33,6 +33,11 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table
 }
 
+/// A table as text, without the white space that fills its last column.
+pub(crate) fn text(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
 /// A line on stderr that shows what goes on; nothing where stderr is no terminal.
 pub(crate) fn spinner(message: String) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(message);

@@ -48,7 +48,7 @@ fn shown(report: &Report) -> Result<String, Failure> {
         };
         tools.add_row([rank, name, grouped(tool.tokens), why]);
     }
-    writeln!(out, "{}", trimmed(&tools.to_string()))?;
+    writeln!(out, "{}", output::text(&tools))?;
     if report.selection.tools.is_empty() {
         writeln!(out, " no tool fits this request")?;
     }
@@ -58,7 +58,7 @@ fn shown(report: &Report) -> Result<String, Failure> {
             let tokens = grouped(resource.tokens.unwrap_or_default());
             resources.add_row([" ", &resource.uri, &tokens, &format!("{}, from {}", resource.reason, resource.server)]);
         }
-        writeln!(out, "\n{}", trimmed(&resources.to_string()))?;
+        writeln!(out, "\n{}", output::text(&resources))?;
     }
     let tokens = &report.tokens;
     let about = if tokens.estimated { "about " } else { "" };
@@ -95,9 +95,4 @@ fn shown(report: &Report) -> Result<String, Failure> {
         writeln!(out, " left out: {left_out} tools, with reasons in --json")?;
     }
     Ok(out)
-}
-
-/// Without the white space that fills a table's last column.
-fn trimmed(table: &str) -> String {
-    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }

@@ -54,8 +54,7 @@ pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
         let tool = format!("{}/{}", row.server, row.name);
         table.add_row([row.rank.to_string(), tool, format!("{:.2}", row.score), fields.join(", ")]);
     }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    output::print(lines.join("\n"))
+    output::print(output::text(&table))
 }
 
 /// To four places: enough to compare, and the same on every machine.

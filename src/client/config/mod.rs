@@ -6,11 +6,12 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 pub use self::server::{HttpConfig, ServerConfig, StdioConfig};
+use super::file::{file_error, read_text};
 use crate::{Error, Result, id::ServerId};
 
 /// The servers of a configuration file, in the form that hosts share.
@@ -59,18 +60,8 @@ impl Config {
     /// [`Error::File`] if it cannot be read, or is no configuration as a whole.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let fail = |reason: String, source: Option<std::io::Error>| Error::File {
-            path: path.to_owned(),
-            reason,
-            source: source.map(Into::into),
-        };
-        let size = fs::metadata(path).map_err(|error| fail(error.to_string(), Some(error)))?.len();
-        if size > Self::MAX_BYTES {
-            return Err(fail(format!("it has {size} bytes; at most {} are read", Self::MAX_BYTES), None));
-        }
-        let bytes = fs::read(path).map_err(|error| fail(error.to_string(), Some(error)))?;
-        let text = String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8".into(), None))?;
-        Self::read(&text, &|name| std::env::var(name).ok()).map_err(|reason| fail(reason, None))
+        let text = read_text(path, Self::MAX_BYTES)?;
+        Self::read(&text, &|name| std::env::var(name).ok()).map_err(|reason| file_error(path, reason, None))
     }
 
     /// Reads the text of a file; `env` answers for environment variables.
