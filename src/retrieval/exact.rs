@@ -6,7 +6,7 @@
 //!
 //! Tools are named in ordinary words, and a request that uses these words does not name them. So
 //! the words count as the name only if they are the whole request, stand in quotes or backticks,
-//! are written as an identifier, or are three or more in a row.
+//! are written as an identifier, are three or more in a row, or follow a word of calling ("use fetch").
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -209,7 +209,7 @@ impl<'a> Request<'a> {
 
     fn style(&self, at: usize, count: usize) -> Style<'_> {
         let (Some(first), Some(last)) = (self.places.get(at), self.places.get(at + count - 1)) else {
-            return Style { written: "", whole: false, quoted: false, words: 0 };
+            return Style { written: "", whole: false, quoted: false, called: false, words: 0 };
         };
         let before = self.text[..first.start].chars().next_back();
         let after = self.text[last.end..].chars().next();
@@ -220,10 +220,17 @@ impl<'a> Request<'a> {
                 (before, after),
                 (Some('`'), Some('`')) | (Some('"'), Some('"')) | (Some('\''), Some('\'')) | (Some('“'), Some('”'))
             ),
+            called: at
+                .checked_sub(1)
+                .and_then(|before| self.words.get(before))
+                .is_some_and(|before| CALLS.contains(&before.as_str())),
             words: count,
         }
     }
 }
+
+/// What is said before the name of something that is called.
+const CALLS: [&str; 3] = ["use", "call", "invoke"];
 
 /// How some words of a request are written.
 struct Style<'a> {
@@ -231,6 +238,8 @@ struct Style<'a> {
     /// They are all of it.
     whole: bool,
     quoted: bool,
+    /// A word of calling stands before them.
+    called: bool,
     words: usize,
 }
 
@@ -241,7 +250,7 @@ impl Style<'_> {
 
     /// Whether words written like this mean the tool that they spell.
     fn names(&self, spelled: Spelled, name: &str) -> bool {
-        if self.whole || self.quoted {
+        if self.whole || self.quoted || self.called {
             return true;
         }
         match self.identifier() {
@@ -311,6 +320,8 @@ mod tests {
             ("search", "mail/search"),
             ("Search!", "mail/search"),
             ("now get user info of bob", "x/get_user_info"),
+            ("please use search now", "mail/search"),
+            ("then call send mail", "mail/sendMail"),
         ] {
             assert_eq!(named(&tools, text), [expected], "{text}");
         }
@@ -324,6 +335,8 @@ mod tests {
             "create issue about the crash",
             "the check-in is at noon",
             "is it read/write or not",
+            "tools that search, used by all",
+            "open the search tool",
             "",
             "🎉",
         ] {
