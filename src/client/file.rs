@@ -6,7 +6,7 @@ use crate::{Error, Result, error::BoxError};
 ///
 /// # Errors
 /// [`Error::File`] if it cannot be read, is larger, or is not UTF-8.
-pub(super) fn read_text(path: &Path, max: u64) -> Result<String> {
+pub(crate) fn read_text(path: &Path, max: u64) -> Result<String> {
     let failed = |error: std::io::Error| file_error(path, error.to_string(), Some(error.into()));
     let size = fs::metadata(path).map_err(failed)?.len();
     if size > max {

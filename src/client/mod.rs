@@ -77,6 +77,8 @@ use crate::{
     protocol::{CacheScope, CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
 };
 
+#[cfg(feature = "tantivy")]
+pub(crate) use self::file::read_text;
 #[cfg(feature = "http")]
 pub use self::http::HttpClient;
 pub use self::{

@@ -64,7 +64,9 @@ pub use self::{
 #[cfg(feature = "tantivy")]
 pub(crate) use self::{
     dense::Cosines,
+    embedder::embed,
     lexical::{LexicalIndex, Scored},
+    passage::passage,
     roster::{Carried, Roster},
     words::Word,
 };

@@ -107,6 +107,7 @@ impl ToolIndex for DenseToolIndex {
                 .filter_map(|((at, score), rank)| Some(Hit::new(tools.get(at as usize)?.id.clone(), score, rank)))
                 .collect(),
             channels: vec![Channel::new("dense", 1.0).with_trouble(self.vectors.note())],
+            ..Ranking::default()
         })
     }
 

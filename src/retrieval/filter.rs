@@ -1,6 +1,8 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 #[cfg(feature = "tantivy")]
+use super::narrowing::{Narrowing, Stage};
+#[cfg(feature = "tantivy")]
 use crate::index::Roster;
 use crate::{Error, Result, catalog::ToolEntry, id::ToolId};
 
@@ -14,6 +16,12 @@ pub struct Filter {
     deny: Vec<ToolPattern>,
     read_only: bool,
     predicates: Vec<Predicate>,
+    /// What a search asks for besides, as long as that leaves enough.
+    #[cfg(feature = "tantivy")]
+    narrowing: Option<Arc<Narrowing>>,
+    /// What of it one search tries.
+    #[cfg(feature = "tantivy")]
+    stage: Option<Arc<Stage>>,
 }
 
 type Predicate = Arc<dyn Fn(&ToolEntry) -> bool + Send + Sync>;
@@ -53,9 +61,41 @@ impl Filter {
         self
     }
 
-    /// Whether it lets everything pass.
+    /// Asks for tools of some kinds and topics as long as that leaves enough; replaces what was
+    /// asked before. It chooses among what may be ranked: [`passes`](Self::passes) and
+    /// [`exclusion`](Self::exclusion) do not know of it, so that pinned tools and calls of tools
+    /// that were offered before stay.
+    #[cfg(feature = "tantivy")]
+    #[must_use]
+    pub fn narrow(mut self, narrowing: Narrowing) -> Self {
+        self.narrowing = (!narrowing.is_empty()).then(|| Arc::new(narrowing));
+        self
+    }
+
+    #[cfg(feature = "tantivy")]
+    pub(super) fn narrowing(&self) -> Option<Arc<Narrowing>> {
+        self.narrowing.clone()
+    }
+
+    /// The filter that lets pass what a search within a narrowing asks for.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn at_stage(&self, stage: Stage) -> Self {
+        Self { narrowing: None, stage: Some(Arc::new(stage)), ..self.clone() }
+    }
+
+    /// The filter without its narrowing.
+    #[cfg(feature = "tantivy")]
+    pub(super) fn widest(&self) -> Self {
+        Self { narrowing: None, ..self.clone() }
+    }
+
+    /// Whether it lets everything pass, and asks for nothing.
     pub fn is_empty(&self) -> bool {
-        self.allow.is_empty() && self.deny.is_empty() && !self.read_only && self.predicates.is_empty()
+        #[cfg(feature = "tantivy")]
+        let narrowed = self.narrowing.is_some() || self.stage.is_some();
+        #[cfg(not(feature = "tantivy"))]
+        let narrowed = false;
+        self.allow.is_empty() && self.deny.is_empty() && !self.read_only && self.predicates.is_empty() && !narrowed
     }
 
     /// Whether `other` lets the same tools pass whenever it is asked: never so with predicates,
@@ -63,13 +103,23 @@ impl Filter {
     #[cfg(feature = "tantivy")]
     pub(super) fn always_equals(&self, other: &Self) -> bool {
         let without_predicates = self.predicates.is_empty() && other.predicates.is_empty();
-        without_predicates && self.read_only == other.read_only && self.allow == other.allow && self.deny == other.deny
+        let same_stage = match (&self.stage, &other.stage) {
+            (Some(a), Some(b)) => a.equals(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        without_predicates
+            && same_stage
+            && self.read_only == other.read_only
+            && self.allow == other.allow
+            && self.deny == other.deny
     }
 
     /// By position in the catalog: whether it lets the tool pass.
     #[cfg(feature = "tantivy")]
     pub(super) fn allowed(&self, roster: &Roster) -> Vec<bool> {
         let mut allowed = Vec::with_capacity(roster.len());
+        let asked = self.stage.as_ref().map(|stage| stage.mask(roster.catalog()));
+        let asked = |at: usize| asked.as_ref().is_none_or(|asked| asked.get(at).copied().unwrap_or(false));
         let (mut allow, mut deny) = (Vec::new(), Vec::new());
         for (server, start, tools) in roster.servers() {
             // Most patterns are of a few servers: the others' tools need not be compared with them.
@@ -81,16 +131,17 @@ impl Filter {
                 continue;
             }
             let all = self.allow.is_empty() || allow.iter().any(|name| name.is_any());
-            if all && deny.is_empty() && !self.read_only && self.predicates.is_empty() {
+            if all && deny.is_empty() && !self.read_only && self.predicates.is_empty() && self.stage.is_none() {
                 allowed.resize(end, true);
                 continue;
             }
-            let entries = roster.catalog().tools().iter().skip(start);
-            allowed.extend(tools.iter().zip(entries).map(|(tool, entry)| {
+            let entries = roster.catalog().tools().iter().enumerate().skip(start);
+            allowed.extend(tools.iter().zip(entries).map(|(tool, (at, entry))| {
                 let any = |names: &[&Wildcard]| names.iter().any(|name| name.matches(tool.name));
                 !any(&deny)
                     && (all || any(&allow))
                     && (tool.read_only || !self.read_only)
+                    && asked(at)
                     && self.predicates.iter().all(|predicate| predicate(entry))
             }));
         }
@@ -113,6 +164,10 @@ impl Filter {
         } else if self.predicates.iter().any(|predicate| !predicate(entry)) {
             Some("predicate")
         } else {
+            #[cfg(feature = "tantivy")]
+            if self.stage.as_ref().is_some_and(|stage| !stage.takes(entry)) {
+                return Some("not asked for");
+            }
             None
         }
     }
@@ -125,7 +180,7 @@ impl fmt::Debug for Filter {
             .field("deny", &self.deny)
             .field("read_only", &self.read_only)
             .field("predicates", &self.predicates.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

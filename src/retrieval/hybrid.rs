@@ -179,6 +179,7 @@ impl ToolIndex for HybridToolIndex {
             hits: hits.collect(),
             coverage,
             channels: vec![Channel::new(LEXICAL, shares.0), Channel::new(DENSE, shares.1).with_trouble(trouble)],
+            ..Ranking::default()
         })
     }
 

@@ -155,7 +155,7 @@ impl ToolIndex for LexicalToolIndex {
             channels: BTreeMap::new(),
             origin: Origin::Query,
         });
-        Ok(Ranking { hits: hits.collect(), coverage, channels: Vec::new() })
+        Ok(Ranking { hits: hits.collect(), coverage, ..Ranking::default() })
     }
 }
 

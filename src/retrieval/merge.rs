@@ -19,13 +19,23 @@ const PER_TURN: f32 = 0.8;
 /// selection keeps.
 const MAX_TURNS: usize = 4;
 
-/// The best `limit` tools for all parts of a query. A query of one text is searched as it is.
+/// The best `limit` tools for a query, within what the filter asks for as far as that leaves enough.
 pub(super) fn search<I: ToolIndex + ?Sized>(
     index: &I,
     query: &Query,
     filter: &Filter,
     limit: usize,
 ) -> Result<Ranking> {
+    #[cfg(feature = "tantivy")]
+    if let Some(narrowing) = filter.narrowing() {
+        let all = |filter: &Filter| search_all(index, query, filter, limit);
+        return super::narrowing::search(index, &filter.widest(), &narrowing, all);
+    }
+    search_all(index, query, filter, limit)
+}
+
+/// The best `limit` tools for all parts of a query. A query of one text is searched as it is.
+fn search_all<I: ToolIndex + ?Sized>(index: &I, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
     let parts = parts(query);
     let recent = if query.is_follow_up() { recent(index, query, filter) } else { Vec::new() };
     let mut lists = Vec::with_capacity(parts.len() + 1);

@@ -56,10 +56,14 @@ mod hybrid;
 #[cfg(feature = "tantivy")]
 mod lexical;
 mod merge;
+#[cfg(feature = "tantivy")]
+mod narrowing;
 mod query;
 mod ranking;
 mod reranker;
 mod rewriter;
+#[cfg(feature = "tantivy")]
+mod taxonomy;
 mod top;
 
 use std::{fmt, sync::Arc};
@@ -74,7 +78,13 @@ pub use self::{
     rewriter::Rewriter,
 };
 #[cfg(feature = "tantivy")]
-pub use self::{fusion::Fusion, hybrid::Hybrid, lexical::Lexical};
+pub use self::{
+    fusion::Fusion,
+    hybrid::Hybrid,
+    lexical::Lexical,
+    narrowing::{Gate, Narrowing, Starved},
+    taxonomy::{Facet, Kind, Place, Taxonomy, Topic, TopicFile},
+};
 use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
@@ -117,6 +127,8 @@ pub trait ToolIndex: fmt::Debug + Send + Sync + std::any::Any {
     /// a tool that was met before left out. Tools that any of the texts names come before all
     /// others. A follow-up comes first itself, then the tools used before, then the turns, newest
     /// first, back to the first that says enough on its own.
+    ///
+    /// A filter's narrowing is tried first, and widened where it would leave too little.
     ///
     /// # Errors
     /// As [`search_text`](Self::search_text).

@@ -16,6 +16,9 @@ pub struct Ranking {
     /// What was searched, and what could not be; empty if there is only one way and it worked. Of
     /// several texts, each channel stands once, with the greatest of its shares.
     pub channels: Vec<Channel>,
+    /// What the filter's narrowing asked for, and what of it had to be dropped: kinds before topics.
+    #[cfg(feature = "tantivy")]
+    pub gates: Vec<super::Gate>,
 }
 
 impl Ranking {

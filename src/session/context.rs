@@ -67,7 +67,8 @@ impl Context {
         self
     }
 
-    /// What did not work as it should, and what was done instead: hooks that failed.
+    /// What did not work as it should, and what was done instead: hooks that failed, conditions of a
+    /// narrowing that would have left too little.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -20,7 +20,8 @@ use crate::{
 pub struct Report {
     /// What was asked for.
     pub query: String,
-    /// What did not work as it should, and what was done instead: hooks that failed.
+    /// What did not work as it should, and what was done instead: hooks that failed, conditions of a
+    /// narrowing that would have left too little.
     pub notes: Vec<String>,
     /// What all servers offer.
     pub catalog: CatalogReport,

@@ -124,6 +124,8 @@ impl<'a> Turn<'a> {
         let mut notes = Vec::new();
         composer.hooks.rewrite(&mut self.query, &mut notes).await;
         let ranking = composer.search(&catalog, &index, &self.query, &self.filter, self.depth()).await?;
+        #[cfg(feature = "tantivy")]
+        notes.extend(ranking.gates.iter().filter(|gate| gate.dropped.is_some()).map(ToString::to_string));
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());

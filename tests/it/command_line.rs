@@ -51,6 +51,9 @@ fn what_is_done_exits_with_0_and_leaves_stderr_to_notes() {
         &["search", "ship it", "--part", "merge the release branch", "--part", "mail the team", "--demo"],
         &["plan", "yes, do it", "--after", "merge the release branch", "--demo"],
         &["catalog", "--demo"],
+        &["catalog", "--demo", "--outline"],
+        &["search", "merge the release branch", "--demo", "--kind", "read", "--topic", "issue"],
+        &["plan", "merge the release branch", "--demo", "--kind", "update"],
         &["--help"],
         &["plan", "--help"],
         &["--version"],
@@ -119,7 +122,10 @@ fn bad_usage_exits_with_2() {
         &["plan", "merge", "--demo", "--provider", "nobody"],
         &["plan", "merge", "--demo", "--now", "yesterday"],
         &["search", "merge", "--demo", "--deny", "/"],
+        &["search", "merge", "--demo", "--kind", "reed"],
         &["catalog", "--demo", "--timeout", "0"],
+        &["catalog", "--demo", "--tokens", "100"],
+        &["catalog", "--demo", "--outline", "--json"],
         &["no-such-command"],
     ] {
         let run = proem(args);
@@ -191,14 +197,52 @@ fn the_paths_of_a_search_and_of_a_catalog_are_stable() {
     let catalog = proem(&["catalog", "--demo", "--json"]).json();
     let kinds = json!({
         "digest": "string", "tool_tokens": "number", "findings": [],
+        "facets": [{"server": "string", "topic": "string", "kind": "string", "tools": "number"}],
         "servers": [{
             "server": "string", "digest": "string", "protocol": "string",
-            "tools": [{"exposed": "string", "digest": "string", "definition": {"name": "string"}}],
+            "tools": [{
+                "exposed": "string", "digest": "string", "kind": "string", "topic": "string",
+                "definition": {"name": "string"}
+            }],
             "resources": [], "resource_templates": [], "prompts": []
         }]
     });
     differences(&kinds, &catalog, "", &mut missing);
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn an_outline_keeps_to_its_tokens() {
+    let outline = |tokens: &str| proem(&["catalog", "--demo", "--outline", "--tokens", tokens]);
+    let (large, small) = (outline("400"), outline("40"));
+    assert!(large.stdout.contains("Topics:\n- ") && large.stdout.contains(": read "), "{}", large.stdout);
+    assert!(small.stdout.len() < large.stdout.len());
+    let counter = proem::tokens::Tiktoken::default();
+    assert!(proem::tokens::TokenCounter::count(&counter, small.stdout.trim_end()) <= 40, "{}", small.stdout);
+    let none = outline("1");
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
+    assert!(none.stderr.contains("error: 1 tokens are too few for any outline"), "{}", none.stderr);
+}
+
+#[test]
+fn a_search_asks_for_kinds_and_topics_and_tells_what_was_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let topics = folder.path().join("topics.json");
+    fs::write(&topics, r#"{"version": 1, "nodes": [{"label": "lists", "tools": ["*/*list*"]}]}"#).unwrap();
+    let run = |more: &[&str]| {
+        proem(&[&["search", "list branches", "--demo", "--json", "--topics", topics.to_str().unwrap()], more].concat())
+    };
+    let lists = run(&["--topic", "lists"]);
+    let hits = lists.json();
+    assert!(!hits.as_array().unwrap().is_empty());
+    assert!(hits.as_array().unwrap().iter().all(|hit| hit["name"].as_str().unwrap().contains("list")), "{hits}");
+    assert!(lists.stderr.contains("note: topic lists: "), "{}", lists.stderr);
+    let unknown = run(&["--topic", "cakes"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(1), ""));
+    assert!(unknown.stderr.contains("error: no topic `cakes` in this catalog: lists\n"), "{}", unknown.stderr);
+    fs::write(&topics, "{").unwrap();
+    let broken = run(&["--kind", "read"]);
+    assert!(broken.code == Some(1) && broken.stderr.contains("topics.json: it is no JSON"), "{}", broken.stderr);
 }
 
 #[test]

@@ -25,5 +25,8 @@ mod protocol;
 mod real_servers;
 mod render;
 mod resources;
+#[cfg(feature = "eval")]
 mod selection;
 mod session;
+#[cfg(feature = "tantivy")]
+mod taxonomy;

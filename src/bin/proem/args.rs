@@ -1,16 +1,20 @@
 use std::{
     io::{self, Read},
     path::PathBuf,
+    sync::Arc,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use proem::{
     TokenBudget,
+    catalog::Catalog,
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
-    retrieval::{Filter, Query, ToolPattern},
+    retrieval::{Filter, Kind, Narrowing, Query, Taxonomy, ToolPattern, TopicFile},
     selection::SelectionOptions,
 };
+
+use crate::output::Failure;
 
 /// Compose what stands before the question: the MCP tools and resources that one request needs.
 ///
@@ -71,10 +75,53 @@ pub(crate) struct FilterArgs {
     /// Offer only tools whose server says that they change nothing
     #[arg(long)]
     read_only: bool,
+    /// Search only tools of this kind, as long as that leaves enough: read, create, update, delete,
+    /// analyse, generate, monitor, send, run or other; again for each
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// Search only tools of this topic, as long as that leaves enough: a label of `proem catalog
+    /// --outline`, or a word of one; again for each
+    #[arg(long, value_name = "TOPIC")]
+    topic: Vec<String>,
+    #[command(flatten)]
+    topics: TopicsArg,
+}
+
+/// Where topics come from.
+#[derive(Args, Debug)]
+pub(crate) struct TopicsArg {
+    /// Your own topics: a JSON file of labels and tool patterns [default: the words of the tools]
+    #[arg(long, value_name = "FILE")]
+    topics: Option<PathBuf>,
+}
+
+impl TopicsArg {
+    pub(crate) fn taxonomy(&self, catalog: &Catalog) -> Result<Taxonomy, Failure> {
+        Ok(match &self.topics {
+            Some(file) => Taxonomy::with_topics(catalog, &TopicFile::open(file)?),
+            None => Taxonomy::new(catalog),
+        })
+    }
 }
 
 impl FilterArgs {
-    pub(crate) fn filter(&self) -> Filter {
+    pub(crate) fn filter(&self, catalog: &Catalog) -> Result<Filter, Failure> {
+        let filter = self.rules();
+        if self.kind.is_empty() && self.topic.is_empty() {
+            return Ok(filter);
+        }
+        let taxonomy = Arc::new(self.topics.taxonomy(catalog)?);
+        for asked in &self.topic {
+            if !taxonomy.topics().iter().any(|topic| topic.is(asked)) {
+                let labels: Vec<&str> = taxonomy.topics().iter().map(|topic| &*topic.label).collect();
+                return Err(format!("no topic `{asked}` in this catalog: {}", labels.join("; ")).into());
+            }
+        }
+        let narrowing = self.kind.iter().fold(Narrowing::new(taxonomy), |narrowing, kind| narrowing.with_kind(*kind));
+        Ok(filter.narrow(self.topic.iter().fold(narrowing, |narrowing, topic| narrowing.with_topic(topic))))
+    }
+
+    fn rules(&self) -> Filter {
         let mut filter = Filter::new();
         for pattern in &self.deny {
             filter = filter.deny(pattern.clone());
@@ -192,6 +239,14 @@ pub(crate) struct CatalogArgs {
     /// Print as JSON, definitions included
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print what the catalog holds by server, topic and kind, for a prompt or a person
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) outline: bool,
+    /// What the outline may cost, in tokens
+    #[arg(long, value_name = "TOKENS", default_value = "400", requires = "outline")]
+    pub(crate) tokens: TokenBudget,
+    #[command(flatten)]
+    pub(crate) topics: TopicsArg,
 }
 
 #[derive(Args, Debug)]

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use proem::{catalog::Catalog, selection::catalog_tokens};
+use proem::{catalog::Catalog, retrieval::Taxonomy, selection::catalog_tokens};
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,9 +11,17 @@ use crate::{
 
 pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
     let (host, catalog) = sources::open(&args.sources).await?;
+    if args.outline {
+        let outline = args.topics.taxonomy(&catalog)?.outline(args.tokens, host.counts().counter());
+        if outline.is_empty() {
+            return Err(format!("{} tokens are too few for any outline", args.tokens).into());
+        }
+        return output::print(outline);
+    }
     let tokens = catalog_tokens(&catalog, host.counts());
     if args.json {
-        return output::print(serde_json::to_string_pretty(&as_json(&catalog, tokens))?);
+        let taxonomy = args.topics.taxonomy(&catalog)?;
+        return output::print(serde_json::to_string_pretty(&as_json(&catalog, &taxonomy, tokens))?);
     }
     let mut table = output::table(&["server", "tools", "resources", "templates", "prompts", "protocol"]);
     for server in catalog.servers() {
@@ -48,7 +56,7 @@ pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
     output::print(out)
 }
 
-fn as_json(catalog: &Catalog, tool_tokens: usize) -> Value {
+fn as_json(catalog: &Catalog, taxonomy: &Taxonomy, tool_tokens: usize) -> Value {
     let servers: Vec<_> = catalog
         .servers()
         .iter()
@@ -60,7 +68,13 @@ fn as_json(catalog: &Catalog, tool_tokens: usize) -> Value {
                 "instructions": server.info.instructions,
                 "error": server.failure.as_ref().map(|error| error.to_string()),
                 "tools": items(catalog.tools().iter().filter(|e| e.id.server == server.id).map(|entry| {
-                    json!({"exposed": entry.exposed, "digest": entry.digest, "definition": entry.tool.to_value()})
+                    json!({
+                        "exposed": entry.exposed,
+                        "digest": entry.digest,
+                        "kind": taxonomy.kind(&entry.id),
+                        "topic": taxonomy.topic(&entry.id),
+                        "definition": entry.tool.to_value(),
+                    })
                 })),
                 "resources": items(catalog.resources().iter().filter(|e| e.id.server == server.id).map(|entry| {
                     json!({"digest": entry.digest, "definition": entry.resource.to_value()})
@@ -78,6 +92,7 @@ fn as_json(catalog: &Catalog, tool_tokens: usize) -> Value {
         "digest": catalog.digest(),
         "tool_tokens": tool_tokens,
         "findings": catalog.findings(),
+        "facets": taxonomy.facets(),
         "servers": servers,
     })
 }

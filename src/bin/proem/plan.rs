@@ -10,17 +10,18 @@ use crate::{
 };
 
 pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
-    let (host, _) = sources::open(&args.sources).await?;
+    let (host, catalog) = sources::open(&args.sources).await?;
     let mut session = host.session_at(args.now.unwrap_or_else(Timestamp::now));
     let mut turn = session
         .turn(args.context.query(&args.query))
         .selection(args.selection())
-        .filter(args.filter.filter())
+        .filter(args.filter.filter(&catalog)?)
         .resources(args.resources_budget);
     if let Some(model) = &args.model {
         turn = turn.model(model);
     }
     let context = turn.build().await?;
+    context.notes().iter().for_each(|note| eprintln!("note: {note}"));
     let provider = args.provider.provider();
     if args.request {
         return output::print(context.render(&*provider).as_str());

@@ -25,7 +25,9 @@ struct Row<'a> {
 pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
     let (host, catalog) = sources::open(&args.sources).await?;
     let index = host.composer().index(&catalog).await?;
-    let ranking = index.search(&args.context.query(&args.query), &args.filter.filter(), args.top)?;
+    let filter = args.filter.filter(&catalog)?;
+    let ranking = index.search(&args.context.query(&args.query), &filter, args.top)?;
+    ranking.gates.iter().for_each(|gate| eprintln!("note: {gate}"));
     let rows: Vec<_> = ranking
         .hits
         .iter()

@@ -47,7 +47,7 @@ impl ToolIndex for Spelled {
         hits.iter_mut().zip(1..).for_each(|(hit, rank)| hit.rank = rank);
         let trouble = text.contains("zz").then(|| "zz is not known".to_owned());
         let channels = vec![Channel::new("letters", hits.len() as f32 / 100.0).with_trouble(trouble)];
-        Ok(Ranking { coverage: hits.len() as f32 / 100.0, hits, channels })
+        Ok(Ranking { coverage: hits.len() as f32 / 100.0, hits, channels, ..Ranking::default() })
     }
 }
 
