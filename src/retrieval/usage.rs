@@ -44,7 +44,7 @@ use crate::{
 /// let index = Hybrid::lexical(Lexical::new()).with_usage(Usage::new(&log)).index(&catalog, None)?;
 ///
 /// // No word in common with the tool.
-/// let hits = index.search(&"send me the usual figures".into(), &Filter::new(), 5)?.hits;
+/// let hits = index.search(&"the usual figures again".into(), &Filter::new(), 5)?.hits;
 /// assert_eq!(hits[0].tool.to_string(), "sales/export_month");
 /// assert!(hits[0].channels["usage"] > 0.5);
 /// # Ok::<(), proem::Error>(())
