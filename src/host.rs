@@ -201,8 +201,8 @@ impl HostBuilder {
     /// Checks and wires. No server is asked yet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a server name that is not valid or given twice; [`Error::Missing`]
-    /// for a retriever or counter whose default is switched off and that was not given.
+    /// [`Error::Invalid`] for a server name that is not valid or given twice, and for a retriever
+    /// with data of [another context](Retriever::authorization); [`Error::Missing`] for a retriever or counter whose default is switched off and that was not given.
     pub fn build(self) -> Result<Host> {
         let mut servers = BTreeMap::new();
         for (name, client) in self.servers {
@@ -215,6 +215,12 @@ impl HostBuilder {
             missing: "a retriever",
             remedy: "give one to `HostBuilder::retriever`, or switch on the feature `tantivy`",
         })?;
+        if retriever.authorization().is_some_and(|of| *of != self.aggregator.authorization) {
+            return Err(Error::invalid(
+                format!("retriever `{}`", retriever.name()),
+                "it holds data of another authorization context",
+            ));
+        }
         let counter = self.counter.or_else(default_counter).ok_or(Error::Missing {
             missing: "a token counter",
             remedy: "give one to `HostBuilder::counter`, or switch on the feature `tiktoken`",

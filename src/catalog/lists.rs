@@ -10,6 +10,8 @@ use std::{
 
 use lru::LruCache;
 
+#[cfg(feature = "tantivy")]
+use crate::json::Digest;
 use crate::{
     client::{ListKind, Listing},
     id::ServerId,
@@ -24,6 +26,12 @@ impl Authorization {
     /// Names a context. Equal names share private entries.
     pub fn new(context: impl AsRef<str>) -> Self {
         Self(context.as_ref().into())
+    }
+
+    /// What tells it from others where its name must not stand.
+    #[cfg(feature = "tantivy")]
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::of_parts(["authorization", &*self.0])
     }
 }
 

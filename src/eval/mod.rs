@@ -25,6 +25,7 @@ mod memory;
 mod metrics;
 mod options;
 mod report;
+mod usage;
 
 pub use self::{
     data_set::{DataSet, LabeledQuery},
@@ -32,4 +33,5 @@ pub use self::{
     metrics::Metrics,
     options::{EvalOptions, QueryForm},
     report::{Latency, Measured, Report, Row, RowConfig, Tokens},
+    usage::usage_split,
 };

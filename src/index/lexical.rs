@@ -59,6 +59,11 @@ impl LexicalOptions {
         self
     }
 
+    /// What turns text into terms.
+    pub(crate) fn analyzer(&self) -> Analyzer {
+        self.analyzer
+    }
+
     /// Whether documents made with `other` are those made with `self`, hints apart.
     fn same_terms(&self, other: &Self) -> bool {
         self.analyzer == other.analyzer && self.weights == other.weights

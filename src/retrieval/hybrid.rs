@@ -1,18 +1,21 @@
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
-    Channel, Dense, Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex,
+    Channel, CoUse, Dense, Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, Usage,
+    evidence::{Evidence, Request, bounded, weigh},
     fusion::{Fusion, Scores},
     lexical::{Lexical, LexicalToolIndex, Scan},
+    servers::ServerEvidence,
     top::top,
 };
 use crate::{
     Error, Result,
-    catalog::Catalog,
+    catalog::{Authorization, Catalog},
     index::{Cosines, DenseIndex, Embedder},
 };
 
-/// Lexical and dense search together, and before all scores the tools that the request names.
+/// Lexical and dense search together, evidence beside them, and before all scores the tools that
+/// the request names.
 ///
 /// Each channel counts by its weight in the [`Fusion`], and by what it knows of the query: the
 /// dense one by how much of the text its embedder [covers](Embedder::covers) and by whether its
@@ -22,6 +25,12 @@ use crate::{
 /// An embedder that fails costs the dense channel, never the turn: tools are then ranked by words
 /// alone, and [`Ranking::channels`] says why. It is not asked again for a while
 /// ([`DenseOptions::with_retry_after`](crate::index::DenseOptions::with_retry_after)).
+///
+/// Evidence is added to the fused score in this order, all of it off by default: how well a tool's
+/// server fits, which tools were called after requests like this one, and which are used together
+/// with the best hits. Each kind has a weight against 1 for all that came before it, so that scores
+/// stay within 0 to 1, and an entry in [`Ranking::channels`] and [`Hit::channels`]. None of it
+/// brings a tool that the filter keeps out. It needs no embedder: see [`Hybrid::lexical`].
 ///
 /// ```
 /// use proem::{
@@ -56,8 +65,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Hybrid {
     lexical: Lexical,
-    dense: Dense,
+    dense: Option<Dense>,
     fusion: Fusion,
+    server_weight: f32,
+    usage: Option<Usage>,
+    co_use: Option<CoUse>,
 }
 
 impl Hybrid {
@@ -68,7 +80,12 @@ impl Hybrid {
 
     /// Of two retrievers that were set up before.
     pub fn of(lexical: Lexical, dense: Dense) -> Self {
-        Self { lexical, dense, fusion: Fusion::default() }
+        Self { dense: Some(dense), ..Self::lexical(lexical) }
+    }
+
+    /// Lexical search without vectors, for the evidence that is added to it.
+    pub fn lexical(lexical: Lexical) -> Self {
+        Self { lexical, dense: None, fusion: Fusion::default(), server_weight: 0.0, usage: None, co_use: None }
     }
 
     /// Sets how scores become one. Default [`Fusion::default`].
@@ -76,6 +93,42 @@ impl Hybrid {
     pub fn with_fusion(mut self, fusion: Fusion) -> Self {
         self.fusion = fusion;
         self
+    }
+
+    /// Sets what it counts, against 1 for words and vectors together, how well a tool's server
+    /// fits: the words of its id and of its tools' names. Default 0.
+    ///
+    /// A small gain for catalogs of many servers. With words alone a weight of 0.06 changes
+    /// NDCG@10 by +0.9 on StableToolBench, +0.5 on LiveMCPBench and MetaTool, +0.3 on BFCL and
+    /// ToolLinkOS, -0.1 on Seal-Tools, whose requests need tools of several servers, and by -0.3 on
+    /// LiveMCPBench's steps. A server that repeats the request in its descriptions or names gains
+    /// nothing.
+    #[must_use]
+    pub fn with_server_weight(mut self, weight: f32) -> Self {
+        self.server_weight = bounded(weight);
+        self
+    }
+
+    /// Adds what a log of calls shows. Default nothing.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Adds tools that are used with the best hits. Default nothing.
+    #[must_use]
+    pub fn with_co_use(mut self, co_use: CoUse) -> Self {
+        self.co_use = Some(co_use);
+        self
+    }
+
+    /// All evidence that counts, in its order.
+    fn evidence(&self, catalog: &Catalog, servers: Option<&Arc<ServerEvidence>>) -> Vec<Box<dyn Evidence>> {
+        let servers = servers.map(|servers| Box::new(Arc::clone(servers)) as Box<dyn Evidence>);
+        let usage = self.usage.as_ref().map(|usage| Box::new(usage.index(catalog)) as Box<dyn Evidence>);
+        let co_use = self.co_use.as_ref().map(|co_use| Box::new(co_use.index(catalog)) as Box<dyn Evidence>);
+        [servers, usage, co_use].into_iter().flatten().filter(|evidence| evidence.weight() > 0.0).collect()
     }
 }
 
@@ -90,18 +143,34 @@ impl Retriever for Hybrid {
             let previous: &dyn Any = &**previous;
             previous.downcast_ref::<HybridToolIndex>()
         });
+        let servers = (self.server_weight > 0.0).then(|| {
+            let previous = previous.and_then(|previous| previous.servers.as_deref());
+            Arc::new(ServerEvidence::new(catalog, self.lexical.analyzer(), self.server_weight, previous))
+        });
+        let vectors = |dense: &Dense| dense.build(catalog, previous.and_then(|previous| previous.dense.as_ref()));
         Ok(Arc::new(HybridToolIndex {
             lexical: self.lexical.index(catalog, previous.map(|previous| &previous.lexical))?,
-            dense: self.dense.build(catalog, previous.map(|previous| &previous.dense)),
+            dense: self.dense.as_ref().map(vectors),
             fusion: self.fusion,
+            evidence: self.evidence(catalog, servers.as_ref()),
+            servers,
         }))
+    }
+
+    /// Whose log it uses.
+    fn authorization(&self) -> Option<&Authorization> {
+        self.usage.as_ref().map(Usage::authorization)
     }
 }
 
 struct HybridToolIndex {
     lexical: Arc<dyn ToolIndex>,
-    dense: DenseIndex,
+    dense: Option<DenseIndex>,
     fusion: Fusion,
+    /// In its order; empty by default.
+    evidence: Vec<Box<dyn Evidence>>,
+    /// Once more, for the next snapshot.
+    servers: Option<Arc<ServerEvidence>>,
 }
 
 impl HybridToolIndex {
@@ -110,19 +179,18 @@ impl HybridToolIndex {
         index.downcast_ref().ok_or_else(|| Error::Index { reason: "no lexical index".into(), source: None })
     }
 
-    /// What the dense channel says, and what did not work.
+    /// What the dense channel says, and what did not work. Without one it says nothing.
     fn compare(&self, text: &str, allowed: Option<&[bool]>) -> (Scores, f32, Option<String>) {
+        let tools = self.catalog().tools().len();
+        let none = || Scores { values: vec![0.0; tools], held: vec![false; tools], range: (0.0, 0.0) };
+        let Some(dense) = &self.dense else { return (none(), 0.0, None) };
         let passes = |at: usize| allowed.is_none_or(|allowed| allowed.get(at).copied().unwrap_or(false));
-        match self.dense.search(text, passes) {
+        match dense.search(text, passes) {
             Ok(Cosines { scores, confidence, range }) => {
-                let held = (0..scores.len()).map(|at| self.dense.holds(at) && passes(at)).collect();
-                (Scores { values: scores, held, range }, confidence, self.dense.note())
+                let held = (0..scores.len()).map(|at| dense.holds(at) && passes(at)).collect();
+                (Scores { values: scores, held, range }, confidence, dense.note())
             }
-            Err(error) => {
-                let tools = self.dense.catalog().tools().len();
-                let none = Scores { values: vec![0.0; tools], held: vec![false; tools], range: (0.0, 0.0) };
-                (none, 0.0, Some(error.to_string()))
-            }
+            Err(error) => (none(), 0.0, Some(error.to_string())),
         }
     }
 }
@@ -133,7 +201,7 @@ const CLEAR_COVERAGE: f32 = 0.2;
 
 impl ToolIndex for HybridToolIndex {
     fn catalog(&self) -> &Catalog {
-        self.dense.catalog()
+        self.lexical.catalog()
     }
 
     fn search_text(&self, text: &str, filter: &Filter, limit: usize) -> Result<Ranking> {
@@ -151,6 +219,8 @@ impl ToolIndex for HybridToolIndex {
         let shares = self.fusion.shares((covered / CLEAR_COVERAGE).clamp(0.0, 1.0), confidence);
 
         let mut fused = self.fusion.fuse(&lexical, &dense, shares);
+        let request = Request { text, named: &named, allowed: allowed.as_deref() };
+        let weighed = weigh(&self.evidence, &request, &mut fused);
         // Both are in the order of positions.
         let of_named = |at: u32| fused.binary_search_by_key(&at, |(at, _)| *at).map_or(0.0, |i| fused[i].1);
         let first = top(named.iter().map(|at| (*at, of_named(*at))), limit);
@@ -166,29 +236,36 @@ impl ToolIndex for HybridToolIndex {
             if held { scores.values.get(at as usize).copied() } else { None }
         };
         let cosine = positions.first().and_then(|at| own(&dense, *at)).unwrap_or(0.0);
-        let coverage = explained.first().map_or(0.0, |best| best.coverage).max(cosine.min(1.0));
-        let tools = self.dense.catalog().tools();
+        let mut coverage = explained.first().map_or(0.0, |best| best.coverage).max(cosine.min(1.0));
+        for (_, gain) in positions.first().into_iter().flat_map(|at| weighed.of(*at)) {
+            coverage = coverage.max(gain.coverage);
+        }
+        let tools = self.catalog().tools();
         let hits = order.into_iter().zip(explained).zip(1..).filter_map(|(((at, score, tier), explained), rank)| {
             let channels = [(LEXICAL, own(&lexical, at)), (DENSE, own(&dense, at))];
-            let channels: BTreeMap<_, _> =
+            let mut channels: BTreeMap<_, _> =
                 channels.into_iter().filter_map(|(name, score)| Some((name, score?))).collect();
+            channels.extend(weighed.of(at).map(|(name, gain)| (name, gain.score)));
+            let with = weighed.of(at).find_map(|(_, gain)| gain.with);
+            let used_with = with.and_then(|with| Some(tools.get(with as usize)?.id.clone()));
             let tool = tools.get(at as usize)?.id.clone();
-            Some(Hit { tool, score, rank, tier, fields: explained.fields, channels, origin: Origin::Query })
+            Some(Hit { tool, score, rank, tier, fields: explained.fields, channels, origin: Origin::Query, used_with })
         });
-        Ok(Ranking {
-            hits: hits.collect(),
-            coverage,
-            channels: vec![Channel::new(LEXICAL, shares.0), Channel::new(DENSE, shares.1).with_trouble(trouble)],
-            ..Ranking::default()
-        })
+        let hits = hits.collect();
+        let mut channels = vec![Channel::new(LEXICAL, shares.0 * weighed.left)];
+        if self.dense.is_some() {
+            channels.push(Channel::new(DENSE, shares.1 * weighed.left).with_trouble(trouble));
+        }
+        channels.extend(weighed.channels());
+        Ok(Ranking { hits, coverage, channels, ..Ranking::default() })
     }
 
     fn may_block(&self) -> bool {
-        self.dense.may_block()
+        self.dense.as_ref().is_some_and(DenseIndex::may_block)
     }
 
     fn wants_reindex(&self) -> bool {
-        self.dense.wants_reindex()
+        self.dense.as_ref().is_some_and(DenseIndex::wants_reindex)
     }
 }
 
@@ -201,6 +278,7 @@ impl fmt::Debug for HybridToolIndex {
             .field("lexical", &self.lexical)
             .field("dense", &self.dense)
             .field("fusion", &self.fusion)
+            .field("evidence", &self.evidence)
             .finish()
     }
 }

@@ -9,7 +9,7 @@ use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, exact::Nam
 use crate::{
     Result,
     catalog::Catalog,
-    index::{LexicalIndex, LexicalOptions, Roster, Scored},
+    index::{Analyzer, LexicalIndex, LexicalOptions, Roster, Scored},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -50,6 +50,11 @@ impl Lexical {
     /// With other options.
     pub fn with_options(options: LexicalOptions) -> Self {
         Self { options }
+    }
+
+    /// What turns text into terms.
+    pub(super) fn analyzer(&self) -> Analyzer {
+        self.options.analyzer()
     }
 }
 
@@ -154,6 +159,7 @@ impl ToolIndex for LexicalToolIndex {
             fields: explained.fields,
             channels: BTreeMap::new(),
             origin: Origin::Query,
+            used_with: None,
         });
         Ok(Ranking { hits: hits.collect(), coverage, ..Ranking::default() })
     }

@@ -6,7 +6,9 @@
 //!
 //! `Lexical` searches by words and needs nothing else. `Hybrid` adds vectors of an
 //! [`Embedder`](crate::index::Embedder), fuses both scores, and goes on by
-//! words where the embedder fails; [`Dense`] is vectors alone.
+//! words where the embedder fails; [`Dense`] is vectors alone. To the fused score `Hybrid` adds
+//! evidence, each kind by a weight: how well a tool's server fits, which tools are used together
+//! (`CoUse`), and which were called after requests like this one (`Usage`).
 //!
 #![cfg_attr(feature = "tantivy", doc = "```")]
 #![cfg_attr(not(feature = "tantivy"), doc = "```ignore")]
@@ -44,7 +46,11 @@
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+#[cfg(feature = "tantivy")]
+mod co_use;
 mod dense;
+#[cfg(feature = "tantivy")]
+mod evidence;
 #[cfg(feature = "tantivy")]
 mod exact;
 mod filter;
@@ -63,12 +69,29 @@ mod ranking;
 mod reranker;
 mod rewriter;
 #[cfg(feature = "tantivy")]
+mod servers;
+#[cfg(feature = "tantivy")]
 mod taxonomy;
 mod top;
+#[cfg(feature = "tantivy")]
+mod usage;
+#[cfg(feature = "tantivy")]
+mod usage_log;
 
 use std::{fmt, sync::Arc};
 
 pub(crate) use self::reranker::{candidates, reorder};
+#[cfg(feature = "tantivy")]
+pub use self::{
+    co_use::CoUse,
+    fusion::Fusion,
+    hybrid::Hybrid,
+    lexical::Lexical,
+    narrowing::{Gate, Narrowing, Starved},
+    taxonomy::{Facet, Kind, Place, Taxonomy, Topic, TopicFile},
+    usage::Usage,
+    usage_log::UsageLog,
+};
 pub use self::{
     dense::Dense,
     filter::{Filter, ToolPattern},
@@ -77,15 +100,10 @@ pub use self::{
     reranker::{Candidate, Reranker},
     rewriter::Rewriter,
 };
-#[cfg(feature = "tantivy")]
-pub use self::{
-    fusion::Fusion,
-    hybrid::Hybrid,
-    lexical::Lexical,
-    narrowing::{Gate, Narrowing, Starved},
-    taxonomy::{Facet, Kind, Place, Taxonomy, Topic, TopicFile},
+use crate::{
+    Result,
+    catalog::{Authorization, Catalog},
 };
-use crate::{Result, catalog::Catalog};
 
 /// Makes an index of a catalog. Lexical search is the one that ships by default.
 ///
@@ -102,6 +120,12 @@ pub trait Retriever: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the index cannot be built.
     fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>>;
+
+    /// On whose behalf its data was gathered, such as a log of requests: a host that acts for
+    /// another one refuses it. Default: it holds no such data.
+    fn authorization(&self) -> Option<&Authorization> {
+        None
+    }
 }
 
 /// An index of one catalog snapshot.

@@ -9,8 +9,8 @@ pub struct Ranking {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// How much of the query the best hit covers, 0 to 1: the share of the query's terms, each
-    /// weighted by its rarity, that the hit's text holds; where vectors were compared, the cosine
-    /// of the best hit if that is more. Not a calibrated probability. Of several texts, that of
+    /// weighted by its rarity, that the hit's text holds; where vectors or earlier requests were
+    /// compared, the cosine of the best hit if that is more. Not a calibrated probability. Of several texts, that of
     /// the one that is covered most.
     pub coverage: f32,
     /// What was searched, and what could not be; empty if there is only one way and it worked. Of
@@ -32,7 +32,7 @@ impl Ranking {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Channel {
-    /// `lexical` or `dense`.
+    /// `lexical` or `dense`; of evidence beside them, `server`, `usage` or `co-use`.
     pub name: &'static str,
     /// Its share of the scores, 0 to 1: less than the one that was set where it knew little of
     /// this query, 0 where it knew nothing.
@@ -76,6 +76,8 @@ pub struct Hit {
     pub channels: BTreeMap<&'static str, f32>,
     /// What brought it.
     pub origin: Origin,
+    /// The better hit that it is used together with, where that counted; see `CoUse`.
+    pub used_with: Option<ToolId>,
 }
 
 impl Hit {
@@ -89,6 +91,7 @@ impl Hit {
             fields: BTreeMap::new(),
             channels: BTreeMap::new(),
             origin: Origin::Query,
+            used_with: None,
         }
     }
 }

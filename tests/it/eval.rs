@@ -15,10 +15,14 @@ use proem::{
     retrieval::{Filter, Lexical, Query, Retriever, Tier, ToolIndex},
 };
 
-fn set(name: &str) -> Option<DataSet> {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let shared = env::var_os("PROEM_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let folder = shared.join("data/bench").join(name);
+    shared.join("data/bench").join(name)
+}
+
+pub(crate) fn set(name: &str) -> Option<DataSet> {
+    let folder = folder(name);
     if folder.is_dir() {
         return Some(DataSet::open(&folder).unwrap());
     }

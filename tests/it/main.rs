@@ -13,6 +13,8 @@ mod conversation;
 mod demo;
 #[cfg(feature = "eval")]
 mod eval;
+#[cfg(feature = "tantivy")]
+mod evidence;
 mod fake;
 mod hostile;
 #[cfg(feature = "tantivy")]
