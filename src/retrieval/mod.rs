@@ -47,6 +47,8 @@
 mod dense;
 #[cfg(feature = "tantivy")]
 mod exact;
+#[cfg(feature = "fastembed")]
+mod fast_reranker;
 mod filter;
 mod follow_up;
 #[cfg(feature = "tantivy")]
@@ -64,6 +66,8 @@ mod top;
 
 use std::{fmt, sync::Arc};
 
+#[cfg(feature = "fastembed")]
+pub use self::fast_reranker::FastReranker;
 pub(crate) use self::reranker::{candidates, reorder};
 pub use self::{
     dense::Dense,

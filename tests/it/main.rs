@@ -14,7 +14,11 @@ mod demo;
 #[cfg(feature = "eval")]
 mod eval;
 mod fake;
+#[cfg(all(feature = "cli", feature = "eval", feature = "fastembed"))]
+mod fastembed;
 mod hostile;
+#[cfg(all(feature = "cli", feature = "eval", feature = "fastembed-hub"))]
+mod hub;
 #[cfg(feature = "tantivy")]
 mod hybrid;
 mod layers;
