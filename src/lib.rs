@@ -46,7 +46,9 @@
 //!   it renders, reports why, and routes the model's names back.
 //!
 //! Each part works alone: see the example `layers`. Time, token counters and servers are handed
-//! in; nothing here starts a model, downloads anything, or reads the environment.
+//! in; nothing here starts a model, downloads anything, or reads the environment. The feature
+//! `fastembed` is the exception: it runs a model that the host hands in, and finds ONNX Runtime by
+//! `ORT_DYLIB_PATH` if no path is given; `fastembed-hub` downloads a model that is asked for by name.
 //!
 //! # What it holds to
 //! - Same input, same bytes: whatever the order of servers, answers, keys, threads or features.
@@ -59,7 +61,8 @@
 //! It calls no model, keeps no transcript for the host, and runs no server. Of a conversation it
 //! remembers the last questions and tools, for terse follow-ups. It does not rewrite queries or
 //! descriptions with a model, though a host may hook one in. Retrieval is lexical; a host that has
-//! an embedding model joins it with [`retrieval::Hybrid`], but none ships.
+//! an embedding model joins it with [`retrieval::Hybrid`], but none ships: the feature `fastembed`
+//! runs those of others.
 //!
 //! # Features
 //! | feature | default | adds |
@@ -68,6 +71,8 @@
 //! | `tantivy` | yes | the lexical index, `retrieval::Lexical` |
 //! | `tiktoken` | yes | `tokens::Tiktoken` |
 //! | `http` | | `client::HttpClient` |
+//! | `fastembed` | | models in ONNX form from a folder: `index::FastEmbedder`, `retrieval::FastReranker` |
+//! | `fastembed-hub` | | the same by name, downloaded |
 //! | `demo` | | in-process servers of an invented workplace |
 //! | `eval` | | benchmark sets and metrics of retrieval |
 //! | `cli` | | the `proem` program |
@@ -109,4 +114,5 @@ pub use self::{
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/architecture.md")]
 #[doc = include_str!("../docs/design.md")]
+#[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

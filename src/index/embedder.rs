@@ -117,7 +117,7 @@ fn normalize(vector: &mut [f32]) {
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     excerpt(text.unwrap_or("no message"))
 }

@@ -6,7 +6,8 @@
 //!
 //! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
 //! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
-//! host's own, a [`ServiceEmbedder`] an async one.
+//! host's own, a [`ServiceEmbedder`] an async one; with the feature `fastembed`, a `FastEmbedder`
+//! runs a model from a folder.
 //!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
@@ -28,6 +29,8 @@ mod callback;
 mod dense;
 mod document;
 mod embedder;
+#[cfg(feature = "fastembed")]
+pub(crate) mod fastembed;
 mod field;
 mod hints;
 #[cfg(feature = "tantivy")]
@@ -49,6 +52,8 @@ mod vectors;
 mod words;
 
 pub(crate) use self::dense::{Channel, DenseIndex};
+#[cfg(feature = "fastembed")]
+pub use self::fastembed::{FastEmbedder, FastEmbedderBuilder, Languages, OnnxModel, Pooling};
 #[cfg(feature = "tantivy")]
 pub use self::{analyzer::Analyzer, bm25f::Bm25, language::Language, lexical::LexicalOptions};
 pub use self::{

@@ -53,6 +53,8 @@ mod dense;
 mod evidence;
 #[cfg(feature = "tantivy")]
 mod exact;
+#[cfg(feature = "fastembed")]
+mod fast_reranker;
 mod filter;
 mod follow_up;
 #[cfg(feature = "tantivy")]
@@ -80,6 +82,8 @@ mod usage_log;
 
 use std::{fmt, sync::Arc};
 
+#[cfg(feature = "fastembed")]
+pub use self::fast_reranker::FastReranker;
 pub(crate) use self::reranker::{candidates, reorder};
 #[cfg(feature = "tantivy")]
 pub use self::{

@@ -40,6 +40,11 @@ pub struct Candidate {
 impl Candidate {
     /// The longest text: more than cross-encoders read.
     pub const MAX_CHARS: usize = 4_096;
+
+    /// A candidate for a reranker that is tried on its own.
+    pub fn new(hit: Hit, text: impl Into<String>) -> Self {
+        Self { hit, text: text.into() }
+    }
 }
 
 /// The best scored hits, with their texts.

@@ -16,7 +16,11 @@ mod eval;
 #[cfg(feature = "tantivy")]
 mod evidence;
 mod fake;
+#[cfg(all(feature = "cli", feature = "eval", feature = "fastembed"))]
+mod fastembed;
 mod hostile;
+#[cfg(all(feature = "cli", feature = "eval", feature = "fastembed-hub"))]
+mod hub;
 #[cfg(feature = "tantivy")]
 mod hybrid;
 mod layers;

@@ -19,6 +19,14 @@ pub(crate) fn servers(file: &str) -> Option<PathBuf> {
     found(PathBuf::from(".servers").join(file), "PROEM_REQUIRE_SERVERS")
 }
 
+/// A file or folder of `.models`, which `scripts/onnx-models` fetches.
+///
+/// Without it the test is skipped, unless `PROEM_REQUIRE_MODELS` is 1.
+#[cfg(all(feature = "cli", feature = "eval", feature = "fastembed"))]
+pub(crate) fn models(path: &str) -> Option<PathBuf> {
+    found(PathBuf::from(".models").join(path), "PROEM_REQUIRE_MODELS")
+}
+
 fn found(path: PathBuf, required: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     if path.exists() {
