@@ -6,7 +6,7 @@
 //!
 //! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
 //! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
-//! host's own, a [`ServiceEmbedder`] an async one.
+//! host's own, a [`ServiceEmbedder`] an async one. A [`VectorCache`] keeps vectors on disk.
 //!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
@@ -45,6 +45,7 @@ mod service;
 mod stop_words;
 #[cfg(test)]
 pub(crate) mod trigrams;
+mod vector_cache;
 mod vectors;
 mod words;
 
@@ -59,6 +60,7 @@ pub use self::{
     field::{Field, FieldWeights},
     hints::Hints,
     service::ServiceEmbedder,
+    vector_cache::VectorCache,
     vectors::VectorStorage,
 };
 #[cfg(feature = "tantivy")]

@@ -27,3 +27,4 @@ mod render;
 mod resources;
 mod selection;
 mod session;
+mod vector_cache;
