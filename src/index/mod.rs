@@ -34,6 +34,7 @@ mod hints;
 mod language;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod near_duplicates;
 mod passage;
 mod pause;
 #[cfg(feature = "tantivy")]
@@ -59,6 +60,7 @@ pub use self::{
     embedder::{Embedder, MAX_DIMENSIONS, TextKind},
     field::{Field, FieldWeights},
     hints::Hints,
+    near_duplicates::{NEAR_DUPLICATE, NearDuplicates, near_duplicates},
     service::ServiceEmbedder,
     vector_cache::VectorCache,
     vectors::VectorStorage,
@@ -71,6 +73,7 @@ pub(crate) use self::{
     words::Word,
 };
 pub(crate) use self::{
+    near_duplicates::WordSet,
     stop_words::is_stop_word,
     words::{fold, normalize, split},
 };

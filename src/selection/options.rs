@@ -21,6 +21,11 @@ pub struct SelectionOptions {
     /// afterwards. Default: half of [`top`](Self::top): one server that copies the query into ten
     /// tools then costs 3 % of the needed tools instead of all of them.
     pub per_server: Option<usize>,
+    /// The most tools of one server that say nearly the same
+    /// ([`NEAR_DUPLICATE`](crate::index::NEAR_DUPLICATE)) while tools of others wait; free places are
+    /// filled up by rank afterwards. Default: 2, so that a server gains nothing by offering one tool
+    /// many times.
+    pub per_text: usize,
     /// The most tools that the provider takes. Default: 128 (OpenAI; the others take more).
     pub provider_cap: usize,
     /// Tools that are always offered, first and in the order of their ids.
@@ -38,6 +43,7 @@ impl Default for SelectionOptions {
             min: 5,
             ratio: 0.4,
             per_server: None,
+            per_text: 2,
             provider_cap: 128,
             pins: Vec::new(),
             min_confidence: 0.0,
@@ -78,6 +84,14 @@ impl SelectionOptions {
     #[must_use]
     pub fn with_per_server(mut self, tools: usize) -> Self {
         self.per_server = Some(tools);
+        self
+    }
+
+    /// Sets the most tools of one server that say nearly the same while tools of others wait; at
+    /// least 1.
+    #[must_use]
+    pub fn with_per_text(mut self, tools: usize) -> Self {
+        self.per_text = tools.max(1);
         self
     }
 

@@ -5,12 +5,13 @@ use std::{
 
 use super::{
     form::{Definition, Form, form_tokens},
+    gates::Gates,
     options::SelectionOptions,
     reason::{Exclusion, Inclusion},
 };
 use crate::{
     catalog::{Catalog, ExposedName, ToolEntry},
-    id::{ServerId, ToolId},
+    id::ToolId,
     retrieval::{Filter, Hit, Origin, Ranking, Tier},
     tokens::CountCache,
 };
@@ -133,7 +134,7 @@ impl<'a> Chosen<'a> {
         Self { options, counts, tools: Vec::new(), ranked: 0, tokens: 0 }
     }
 
-    /// Takes candidates by rank: first within each server's quota, then whoever is left.
+    /// Takes candidates by rank: first those that no gate holds back, then whoever is left.
     fn by_rank(&mut self, candidates: &[(&Hit, &Arc<ToolEntry>)], coverage: f32, excluded: &mut Vec<ExcludedTool>) {
         let options = self.options;
         // Of scores that are all negative none is a share of another: then nothing is too deep.
@@ -143,7 +144,7 @@ impl<'a> Chosen<'a> {
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut waiting = Vec::new();
         let mut last = 0;
-        let mut per_server: BTreeMap<&ServerId, usize> = BTreeMap::new();
+        let mut gates = Gates::new(options);
         for (i, (hit, entry)) in candidates.iter().enumerate() {
             let deep = i >= options.min && hit.tier == Tier::Scored && best > 0.0 && hit.score < options.ratio * best;
             reasons[i] = if unsure {
@@ -152,25 +153,25 @@ impl<'a> Chosen<'a> {
                 Some(Exclusion::Depth)
             } else if self.ranked >= options.top {
                 Some(Exclusion::Top)
-            } else if per_server.get(&entry.id.server).is_some_and(|n| *n >= options.quota()) {
-                waiting.push(i);
+            } else if let Some(gate) = gates.hold_back(entry) {
+                waiting.push((i, gate));
                 None
             } else {
                 let taken = self.take_ranked(i, hit, entry);
                 if taken.is_ok() {
                     last = i;
-                    *per_server.entry(&entry.id.server).or_default() += 1;
+                    gates.let_through(entry);
                 }
                 taken.err()
             };
         }
-        for i in waiting {
+        for (i, gate) in waiting {
             let (hit, entry) = candidates[i];
             reasons[i] = if self.ranked < options.top {
                 self.take_ranked(i, hit, entry).err()
             } else if i < last {
-                // Tools of other servers that are worth less have the places.
-                Some(Exclusion::Quota)
+                // Tools that are worth less have the places.
+                Some(gate)
             } else {
                 Some(Exclusion::Top)
             };

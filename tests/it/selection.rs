@@ -92,6 +92,26 @@ fn one_server_has_its_quota_until_places_stay_free() {
 }
 
 #[test]
+fn one_text_has_two_places_until_places_stay_free() {
+    let same = "Sends a short message to one person or to a whole group, now or at any time in the future, with files";
+    let builder = (0..4).fold(Catalog::builder(), |builder, i| builder.tool(id("a"), Tool::new(format!("t{i}"), same)));
+    let builder = builder.tool(id("a"), Tool::new("u0", "Deletes a message")).tool(id("b"), Tool::new("t0", same));
+    let catalog = builder.tool(id("b"), Tool::new("t1", same)).build();
+    let hits =
+        [("a/t0", 1.0), ("a/t1", 1.0), ("a/t2", 1.0), ("a/t3", 1.0), ("a/u0", 0.9), ("b/t0", 0.9), ("b/t1", 0.8)];
+    let options = SelectionOptions::default().with_top(5).with_per_server(5);
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options, &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/u0", "b/t0", "b/t1"]);
+    assert_eq!(why(&selection, "a/t2"), [&Exclusion::NearDuplicate]);
+    // A place stays free: the best that waits has it, at its rank.
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options.clone().with_top(6), &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/t2", "a/u0", "b/t0", "b/t1"]);
+    assert_eq!(why(&selection, "a/t3"), [&Exclusion::NearDuplicate]);
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options.with_per_text(4), &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/t2", "a/t3", "a/u0"]);
+}
+
+#[test]
 fn depth_top_confidence_and_the_providers_cap() {
     let catalog = catalog(&[5]);
     let hits = [("a/t0", 1.0), ("a/t1", 0.9), ("a/t2", 0.3), ("a/t3", 0.2), ("a/t4", 0.1)];
