@@ -61,6 +61,7 @@ mod ranking;
 mod reranker;
 mod rewriter;
 mod top;
+mod trust;
 
 use std::{fmt, sync::Arc};
 

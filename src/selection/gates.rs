@@ -2,13 +2,14 @@ use std::collections::BTreeMap;
 
 use super::{options::SelectionOptions, reason::Exclusion};
 use crate::{
-    catalog::ToolEntry,
+    catalog::{Catalog, ToolEntry},
     id::ServerId,
     index::{NEAR_DUPLICATE, WordSet},
 };
 
 /// What makes a server's tools wait while tools of others have something to offer.
 pub(super) struct Gates<'a> {
+    catalog: &'a Catalog,
     options: &'a SelectionOptions,
     taken: BTreeMap<&'a ServerId, Vec<Taken<'a>>>,
 }
@@ -20,14 +21,14 @@ struct Taken<'a> {
 }
 
 impl<'a> Gates<'a> {
-    pub(super) fn new(options: &'a SelectionOptions) -> Self {
-        Self { options, taken: BTreeMap::new() }
+    pub(super) fn new(catalog: &'a Catalog, options: &'a SelectionOptions) -> Self {
+        Self { catalog, options, taken: BTreeMap::new() }
     }
 
     /// The gate that a tool has to wait at, as the reason why it is not offered if no place stays free.
     pub(super) fn hold_back(&mut self, entry: &ToolEntry) -> Option<Exclusion> {
         let taken = self.taken.get_mut(&entry.id.server)?;
-        if taken.len() >= self.options.quota() {
+        if taken.len() >= self.options.quota(self.catalog.trust(&entry.id.server)) {
             return Some(Exclusion::Quota);
         }
         // Most servers never come so far: no text is read for them.

@@ -22,6 +22,7 @@
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+mod depth;
 mod form;
 mod gates;
 mod options;

@@ -15,7 +15,7 @@ use proem::{
     retrieval::{Filter, Lexical, Query, Retriever, Tier, ToolIndex},
 };
 
-fn set(name: &str) -> Option<DataSet> {
+pub(crate) fn set(name: &str) -> Option<DataSet> {
     let shared = env::var_os("PROEM_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     let folder = shared.join("data/bench").join(name);
