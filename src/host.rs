@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 use crate::{
     Error, Result,
-    catalog::{Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress},
+    catalog::{Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, TrustTier},
     client::{Client, Limits},
     id::{PromptId, ServerId},
     prompts,
@@ -119,6 +119,7 @@ impl fmt::Debug for Host {
 #[must_use = "a builder does nothing until it is built"]
 pub struct HostBuilder {
     servers: Vec<(String, Arc<dyn Client>)>,
+    trust: Vec<(String, TrustTier)>,
     retriever: Option<Arc<dyn Retriever>>,
     hooks: Hooks,
     counter: Option<Arc<dyn TokenCounter>>,
@@ -192,6 +193,13 @@ impl HostBuilder {
         self
     }
 
+    /// Sets how far a server is trusted: what its tools may gain by what they say of themselves.
+    /// Default: [`TrustTier::Standard`].
+    pub fn trust(mut self, name: impl Into<String>, tier: TrustTier) -> Self {
+        self.trust.push((name.into(), tier));
+        self
+    }
+
     /// Shares lists with other hosts, as far as their servers allow. Default: a cache of its own.
     pub fn lists(mut self, lists: Arc<ListCache>) -> Self {
         self.aggregator.lists = lists;
@@ -202,14 +210,23 @@ impl HostBuilder {
     ///
     /// # Errors
     /// [`Error::Invalid`] for a server name that is not valid or given twice, and for a retriever
-    /// with data of [another context](Retriever::authorization); [`Error::Missing`] for a retriever or counter whose default is switched off and that was not given.
-    pub fn build(self) -> Result<Host> {
+    /// with data of [another context](Retriever::authorization); [`Error::UnknownServer`] for a tier
+    /// of a server that was not added; [`Error::Missing`] for a retriever or counter whose default
+    /// is switched off and that was not given.
+    pub fn build(mut self) -> Result<Host> {
         let mut servers = BTreeMap::new();
         for (name, client) in self.servers {
             let id = ServerId::new(&name)?;
             if servers.insert(id, client).is_some() {
                 return Err(Error::invalid(format!("server id `{name}`"), "two servers have this name"));
             }
+        }
+        for (name, tier) in self.trust {
+            let id = ServerId::new(&name)?;
+            if !servers.contains_key(&id) {
+                return Err(Error::UnknownServer { server: id });
+            }
+            self.aggregator.trust.insert(id, tier);
         }
         let retriever = self.retriever.or_else(default_retriever).ok_or(Error::Missing {
             missing: "a retriever",

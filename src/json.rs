@@ -178,6 +178,11 @@ impl Digest {
         &self.0
     }
 
+    /// The digest that was written as these bytes.
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// A digest of the same thing in one of several forms, for keys in memory: cheaper than another
     /// SHA-256, and as unlikely to meet another as `salt` is.
     pub(crate) fn salted(mut self, salt: impl Hash) -> Self {

@@ -17,6 +17,7 @@ use super::{
     names::Naming,
     server::{Asking, Server},
     snapshot::Catalog,
+    trust::TrustTier,
 };
 use crate::{
     Error, Result,
@@ -50,6 +51,8 @@ pub struct AggregatorOptions {
     pub authorization: Authorization,
     /// The lists that may be reused. Default: a cache of its own.
     pub lists: Arc<ListCache>,
+    /// How far servers are trusted; all others are [`TrustTier::Standard`]. Default: none is named.
+    pub trust: BTreeMap<ServerId, TrustTier>,
     /// How long no change must be heard before a burst counts as over. Default: 100 ms; servers
     /// have been seen to send seven notifications in a row when they start.
     pub quiet: Duration,
@@ -64,6 +67,7 @@ impl Default for AggregatorOptions {
             limits: Limits::default(),
             authorization: Authorization::default(),
             lists: Arc::default(),
+            trust: BTreeMap::new(),
             quiet: Duration::from_millis(100),
             longest_burst: Duration::from_secs(1),
         }
@@ -201,6 +205,9 @@ impl Aggregator {
     fn publish(&self) -> Catalog {
         let _one = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut builder = Catalog::builder().naming(self.options.naming);
+        for (server, tier) in &self.options.trust {
+            builder = builder.trust(server.clone(), *tier);
+        }
         for (id, server) in &self.servers {
             builder = builder.server_parts(id.clone(), server.parts());
         }

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use super::names::ExposedName;
+use super::{names::ExposedName, trust::TrustTier};
 use crate::{
     Error,
     id::{PromptId, ResourceId, ServerId, TemplateId, ToolId},
@@ -70,6 +70,8 @@ pub struct ServerEntry {
     pub digest: Digest,
     /// Private if any of its lists is.
     pub scope: CacheScope,
+    /// How far the host trusts it.
+    pub trust: TrustTier,
     /// Why its last refresh failed, or failed in part; what could not be read is then as it was
     /// read last.
     pub failure: Option<Arc<Error>>,

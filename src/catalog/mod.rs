@@ -14,6 +14,7 @@ mod names;
 mod parts;
 mod server;
 mod snapshot;
+mod trust;
 
 pub use self::{
     aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
@@ -22,4 +23,5 @@ pub use self::{
     lists::{Authorization, ListCache},
     names::{ExposedName, Naming},
     snapshot::{Catalog, CatalogBuilder},
+    trust::TrustTier,
 };

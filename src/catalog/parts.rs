@@ -6,7 +6,10 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 
-use super::entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry};
+use super::{
+    entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry},
+    trust::TrustTier,
+};
 use crate::{
     Error,
     client::{ListKind, Listing},
@@ -171,7 +174,7 @@ impl ServerParts {
         Digest::of_parts(head.chain(tools).chain(resources).chain(templates).chain(prompts))
     }
 
-    pub(super) fn entry(&self, id: ServerId) -> ServerEntry {
+    pub(super) fn entry(&self, id: ServerId, trust: TrustTier) -> ServerEntry {
         ServerEntry {
             id,
             info: self.info.clone(),
@@ -180,6 +183,7 @@ impl ServerParts {
             scope: self.scopes.values().copied().max().unwrap_or_default(),
             failure: self.failure.clone(),
             age: self.age,
+            trust,
         }
     }
 

@@ -8,6 +8,7 @@ use super::{
     entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
     names::{Naming, expose, renamed},
     parts::{MAX_FINDINGS, ServerParts},
+    trust::TrustTier,
 };
 use crate::{
     Error,
@@ -74,7 +75,7 @@ impl Catalog {
         &self.0.findings
     }
 
-    /// Over all servers' digests and the exposed names. Equal digests mean equal requests; what
+    /// Over all servers' digests, their tiers and the exposed names. Equal digests mean equal requests; what
     /// failed, its age and findings do not enter.
     pub fn digest(&self) -> Digest {
         self.0.digest
@@ -83,6 +84,11 @@ impl Catalog {
     /// A server by id.
     pub fn server(&self, id: &ServerId) -> Option<&ServerEntry> {
         self.0.servers.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.servers[i])
+    }
+
+    /// How far the host trusts a server; the default of one that is not here.
+    pub fn trust(&self, id: &ServerId) -> TrustTier {
+        self.server(id).map(|server| server.trust).unwrap_or_default()
     }
 
     /// A tool by id.
@@ -145,6 +151,7 @@ impl fmt::Debug for Catalog {
 pub struct CatalogBuilder {
     naming: Naming,
     servers: BTreeMap<ServerId, ServerParts>,
+    trust: BTreeMap<ServerId, TrustTier>,
 }
 
 impl CatalogBuilder {
@@ -152,6 +159,13 @@ impl CatalogBuilder {
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
+        self
+    }
+
+    /// Sets how far a server is trusted. Default [`TrustTier::Standard`].
+    #[must_use]
+    pub fn trust(mut self, server: ServerId, tier: TrustTier) -> Self {
+        self.trust.insert(server, tier);
         self
     }
 
@@ -220,7 +234,8 @@ impl CatalogBuilder {
         let mut exposed = expose(&ids, self.naming).into_iter();
         let mut ids = ids.into_iter();
         for (server, parts) in self.servers {
-            inner.servers.push(parts.entry(server.clone()));
+            let trust = self.trust.get(&server).copied().unwrap_or_default();
+            inner.servers.push(parts.entry(server.clone(), trust));
             inner.findings.extend(parts.findings.into_values().flatten());
             let mut renames = 0;
             for ((tool, digest), (id, exposed)) in parts.tools.into_values().zip(ids.by_ref().zip(exposed.by_ref())) {
@@ -246,7 +261,10 @@ impl CatalogBuilder {
         }
         let servers = inner.servers.iter().flat_map(|s| [s.id.as_str().as_bytes(), s.digest.as_bytes()]);
         let names = inner.tools.iter().map(|tool| tool.exposed.as_str().as_bytes());
-        inner.digest = Digest::of_parts(servers.chain(names));
+        // Behind a part that is no name.
+        let tiers = inner.servers.iter().filter(|s| s.trust != TrustTier::Standard);
+        let tiers = tiers.flat_map(|s| [&[], s.id.as_str().as_bytes(), s.trust.as_str().as_bytes()]);
+        inner.digest = Digest::of_parts(servers.chain(names).chain(tiers));
         Catalog(Arc::new(inner))
     }
 

@@ -13,6 +13,7 @@ use super::{
     hints::Hints,
     passage::passage,
     pause::Pause,
+    vector_cache::{Shelf, VectorCache},
     vectors::{VectorStorage, Vectors},
 };
 use crate::{
@@ -27,6 +28,7 @@ pub struct DenseOptions {
     storage: VectorStorage,
     hints: Arc<Hints>,
     retry_after: Duration,
+    cache: Option<VectorCache>,
 }
 
 impl DenseOptions {
@@ -51,11 +53,24 @@ impl DenseOptions {
         self.retry_after = pause;
         self
     }
+
+    /// Sets where vectors are kept on disk. Default nowhere: a host that starts again embeds all
+    /// tools again.
+    #[must_use]
+    pub fn with_cache(mut self, cache: VectorCache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
 }
 
 impl Default for DenseOptions {
     fn default() -> Self {
-        Self { storage: VectorStorage::default(), hints: Arc::default(), retry_after: Duration::from_secs(30) }
+        Self {
+            storage: VectorStorage::default(),
+            hints: Arc::default(),
+            retry_after: Duration::from_secs(30),
+            cache: None,
+        }
     }
 }
 
@@ -248,6 +263,9 @@ enum Source {
     New(usize),
 }
 
+/// A text that is embedded, under its digest.
+type Text = (Digest, String);
+
 impl<'a> Builder<'a> {
     fn new(catalog: &'a Catalog, channel: &'a Arc<Channel>, previous: Option<&'a DenseIndex>) -> Self {
         let identity = channel.embedder.identity().to_owned();
@@ -261,7 +279,7 @@ impl<'a> Builder<'a> {
 
     fn build(self) -> DenseIndex {
         let (plan, texts) = self.plan();
-        let (embedded, failure) = embed_all(self.channel, &texts);
+        let (embedded, failure) = self.outcomes(&texts);
         let tools = self.catalog.tools().len();
         let vectors = match self.previous {
             // Nothing moved and nothing is new: most refreshes.
@@ -278,7 +296,7 @@ impl<'a> Builder<'a> {
                 for (_, source) in &plan {
                     match (source, self.previous) {
                         (Source::Kept(row), Some(previous)) => vectors.push_from(&previous.vectors, *row),
-                        (Source::New(at), _) => vectors.push(embedded.get(*at).map_or(&[], |outcome| &outcome.1)),
+                        (Source::New(at), _) => vectors.push(embedded.get(*at).map_or(&[], |outcome| &outcome.vector)),
                         (Source::Kept(_), None) => vectors.push(&[]),
                     }
                 }
@@ -287,7 +305,7 @@ impl<'a> Builder<'a> {
         };
         let state = |source: &Source| match source {
             Source::Kept(row) => self.previous.and_then(|previous| previous.rows.get(*row)).map(|row| row.state),
-            Source::New(at) => embedded.get(*at).map(|outcome| outcome.0),
+            Source::New(at) => embedded.get(*at).map(|outcome| outcome.state),
         };
         let rows: Vec<Row> = plan
             .iter()
@@ -307,7 +325,7 @@ impl<'a> Builder<'a> {
 
     /// By position in the catalog: the digest of the tool's text and where its vector comes from;
     /// and the texts that must be embedded, each once.
-    fn plan(&self) -> (Vec<(Digest, Source)>, Vec<String>) {
+    fn plan(&self) -> (Vec<(Digest, Source)>, Vec<Text>) {
         let kept = self.kept();
         let mut by_text: Option<HashMap<Digest, usize>> = None;
         let mut new: HashMap<Digest, usize> = HashMap::new();
@@ -325,7 +343,7 @@ impl<'a> Builder<'a> {
             let source = match known {
                 Some(row) => Source::Kept(*row),
                 None => Source::New(*new.entry(digest).or_insert_with(|| {
-                    texts.push(text);
+                    texts.push((digest, text));
                     texts.len() - 1
                 })),
             };
@@ -359,6 +377,43 @@ impl<'a> Builder<'a> {
         kept
     }
 
+    /// The outcome of each text, as the cache has it or the embedder gives it, and the last failure.
+    fn outcomes(&self, texts: &[Text]) -> (Vec<Outcome>, Option<String>) {
+        let Channel { embedder, options, .. } = &**self.channel;
+        let Some(cache) = options.cache.as_ref().filter(|_| !texts.is_empty()) else {
+            let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+            return embed_all(self.channel, &texts, |_, _| {});
+        };
+        let shelf = Shelf::new(&self.identity, embedder.dimensions());
+        let digests: Vec<Digest> = texts.iter().map(|(digest, _)| *digest).collect();
+        let mut kept = cache.read(shelf, &digests);
+        let new: Vec<&Text> = texts.iter().filter(|(digest, _)| !kept.contains_key(digest)).collect();
+        let new_texts: Vec<&str> = new.iter().map(|(_, text)| text.as_str()).collect();
+        // Written as they come: a process that stops loses the last of them, not all.
+        let mut unwritten: Vec<(Digest, Vec<f32>)> = Vec::new();
+        let write = |unwritten: &mut Vec<(Digest, Vec<f32>)>| {
+            let vectors: Vec<_> = unwritten.iter().map(|(text, vector)| (*text, vector.as_slice())).collect();
+            // An embedder that became another one meanwhile has given vectors of nobody knows which.
+            if !vectors.is_empty() && embedder.identity() == self.identity {
+                cache.write(shelf, &vectors);
+            }
+            unwritten.clear();
+        };
+        let (embedded, failure) = embed_all(self.channel, &new_texts, |at, vector| {
+            unwritten.extend(new.get(at).map(|(digest, _)| (*digest, vector.to_vec())));
+            if unwritten.len() >= WRITTEN_AT_ONCE {
+                write(&mut unwritten);
+            }
+        });
+        write(&mut unwritten);
+        let mut embedded = embedded.into_iter();
+        let outcomes = digests.iter().map(|digest| match kept.remove(digest) {
+            Some(vector) => Outcome::embedded(vector),
+            None => embedded.next().unwrap_or_default(),
+        });
+        (outcomes.collect(), failure)
+    }
+
     fn known_texts(&self) -> HashMap<Digest, usize> {
         let rows = self.previous.map(|previous| previous.rows.as_slice()).unwrap_or_default();
         let known = rows.iter().enumerate().filter(|(_, row)| row.state != State::Missing);
@@ -378,17 +433,40 @@ const MAX_FAILURES_IN_A_ROW: usize = 16;
 const MAX_FAILURES: usize = 256;
 const MAX_LOST: Duration = Duration::from_secs(5);
 
+/// How many vectors are written to the cache at once.
+const WRITTEN_AT_ONCE: usize = 1_024;
+
+/// What became of a text.
+#[derive(Clone, Debug)]
+struct Outcome {
+    state: State,
+    vector: Vec<f32>,
+}
+
+impl Outcome {
+    fn embedded(vector: Vec<f32>) -> Self {
+        let blank = vector.iter().all(|x| *x == 0.0);
+        Self { state: if blank { State::Blank } else { State::Embedded }, vector }
+    }
+}
+
+impl Default for Outcome {
+    fn default() -> Self {
+        Self { state: State::Missing, vector: Vec::new() }
+    }
+}
+
 /// Embeds texts in batches; what fails is tried again by halves, so that one bad text costs only
-/// itself. Gives the outcome of each text, and the last failure.
-fn embed_all(channel: &Channel, texts: &[String]) -> (Vec<(State, Vec<f32>)>, Option<String>) {
-    let mut outcomes = vec![(State::Missing, Vec::new()); texts.len()];
+/// itself. Gives the outcome of each text, and the last failure; `keep` is told of each vector as
+/// it comes.
+fn embed_all(channel: &Channel, texts: &[&str], mut keep: impl FnMut(usize, &[f32])) -> (Vec<Outcome>, Option<String>) {
+    let mut outcomes = vec![Outcome::default(); texts.len()];
     if texts.is_empty() {
         return (outcomes, None);
     }
     if let Some(reason) = channel.pause.reason() {
         return (outcomes, Some(reason));
     }
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let batch = channel.embedder.max_batch().max(1);
     let mut open: Vec<std::ops::Range<usize>> =
         (0..texts.len()).step_by(batch).map(|start| start..(start + batch).min(texts.len())).collect();
@@ -400,9 +478,9 @@ fn embed_all(channel: &Channel, texts: &[String]) -> (Vec<(State, Vec<f32>)>, Op
         match embed(&*channel.embedder, &texts[range.clone()], TextKind::Document) {
             Ok(vectors) => {
                 (any, in_a_row) = (true, 0);
-                for (outcome, vector) in outcomes[range].iter_mut().zip(vectors) {
-                    let blank = vector.iter().all(|x| *x == 0.0);
-                    *outcome = (if blank { State::Blank } else { State::Embedded }, vector);
+                for (at, vector) in range.zip(vectors) {
+                    keep(at, &vector);
+                    outcomes[at] = Outcome::embedded(vector);
                 }
             }
             Err(error) => {
@@ -424,7 +502,7 @@ fn embed_all(channel: &Channel, texts: &[String]) -> (Vec<(State, Vec<f32>)>, Op
     }
     // Where nothing was taken, nothing was refused for its text.
     if any && !down {
-        refused.iter().for_each(|at| outcomes[*at].0 = State::Refused);
+        refused.iter().for_each(|at| outcomes[*at].state = State::Refused);
     } else if let Some(reason) = &failure {
         channel.pause.begin(reason.clone());
     }

@@ -7,7 +7,7 @@
 //! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
 //! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
 //! host's own, a [`ServiceEmbedder`] an async one; with the feature `fastembed`, a `FastEmbedder`
-//! runs a model from a folder.
+//! runs a model from a folder. A [`VectorCache`] keeps vectors on disk.
 //!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
@@ -37,6 +37,7 @@ mod hints;
 mod language;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod near_duplicates;
 mod passage;
 mod pause;
 #[cfg(feature = "tantivy")]
@@ -48,6 +49,7 @@ mod service;
 mod stop_words;
 #[cfg(test)]
 pub(crate) mod trigrams;
+mod vector_cache;
 mod vectors;
 mod words;
 
@@ -63,7 +65,9 @@ pub use self::{
     embedder::{Embedder, MAX_DIMENSIONS, TextKind},
     field::{Field, FieldWeights},
     hints::Hints,
+    near_duplicates::{NEAR_DUPLICATE, NearDuplicates, near_duplicates},
     service::ServiceEmbedder,
+    vector_cache::VectorCache,
     vectors::VectorStorage,
 };
 #[cfg(feature = "tantivy")]
@@ -76,6 +80,7 @@ pub(crate) use self::{
     words::Word,
 };
 pub(crate) use self::{
+    near_duplicates::WordSet,
     stop_words::is_stop_word,
     words::{fold, normalize, split},
 };

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::{
-    catalog::{Catalog, ToolEntry},
+    catalog::{Catalog, ToolEntry, TrustTier},
     id::ServerId,
     index::{Carried, Roster, Word, fold, normalize, split},
 };
@@ -114,12 +114,16 @@ impl NameIndex {
         for (count, hash) in hashes.into_iter().enumerate().map(|(i, hash)| (i + 1, hash)).rev() {
             let words = &request.words[at..at + count];
             let style = request.style(at, count);
+            let trust = |position: &u32| catalog.trust(&catalog.tools()[*position as usize].id.server);
+            let untrusted = |position: &u32| trust(position) == TrustTier::Untrusted;
             let mut found: Vec<u32> = self
                 .holders(hash)
                 .filter(|position| passes(*position))
                 .filter(|position| {
                     let entry = &catalog.tools()[*position as usize];
                     match Spelled::of(entry, words) {
+                        // Its name could be the whole request.
+                        Some(_) if style.is_plain() && untrusted(position) => false,
                         Some(spelled) => style.names(spelled, &entry.id.name),
                         None => false,
                     }
@@ -130,8 +134,12 @@ impl NameIndex {
             }
             // Of several, the one whose server is mentioned, then the one that is spelled just so.
             let id = |position: &u32| &catalog.tools()[*position as usize].id;
-            keep_if_any(&mut found, |position| request.mentions(id(position).server.as_str()));
-            keep_if_any(&mut found, |position| *id(position).name == *style.written);
+            let mentioned = |position: &u32| request.mentions(id(position).server.as_str());
+            keep_if_any(&mut found, trust, mentioned);
+            keep_if_any(&mut found, trust, |position| *id(position).name == *style.written);
+            if !found.iter().all(untrusted) {
+                found.retain(|position| !untrusted(position) || mentioned(position));
+            }
             named.extend(found);
             return Some(count);
         }
@@ -144,9 +152,13 @@ impl NameIndex {
     }
 }
 
-fn keep_if_any(found: &mut Vec<u32>, mut holds: impl FnMut(&u32) -> bool) {
-    if found.len() > 1 && found.iter().any(&mut holds) {
-        found.retain(holds);
+/// Keeps those for which something holds, if there are any; and those that are trusted more than
+/// all of these.
+fn keep_if_any(found: &mut Vec<u32>, trust: impl Fn(&u32) -> TrustTier, holds: impl Fn(&u32) -> bool) {
+    if found.len() > 1
+        && let Some(best) = found.iter().filter(|position| holds(position)).map(&trust).min()
+    {
+        found.retain(|position| holds(position) || trust(position) < best);
     }
 }
 
@@ -196,8 +208,11 @@ impl<'a> Request<'a> {
     fn exposed(&self, catalog: &Catalog) -> impl Iterator<Item = u32> {
         let tokens = self.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
         tokens.filter(|token| token.contains('_')).filter_map(|token| {
-            let id = &catalog.exposed(token)?.id;
-            Some(catalog.tools().partition_point(|entry| entry.id < *id) as u32)
+            let entry = catalog.exposed(token)?;
+            let id = &entry.id;
+            // Where the name is its own, whether it counts is decided by trust and spelling.
+            let own = *token == *id.name && catalog.trust(&id.server) == TrustTier::Untrusted;
+            (!own).then(|| catalog.tools().partition_point(|entry| entry.id < *id) as u32)
         })
     }
 
@@ -264,6 +279,11 @@ impl Style<'_> {
             }
             None => self.words >= Self::SPACED,
         }
+    }
+
+    /// Whether they are several words as in any sentence.
+    fn is_plain(&self) -> bool {
+        self.words > 1 && !self.quoted && self.identifier().is_none()
     }
 
     /// The words as written, if they are two or more without a space between them.
@@ -370,5 +390,54 @@ mod tests {
         let catalog = Catalog::builder().tool(ServerId::new("a").unwrap(), Tool::new("查询", "")).build();
         let exposed = catalog.tools()[0].exposed.to_string();
         assert_eq!(named(&tools[..1], &format!("call {exposed} now")), ["a/查询"], "{exposed}");
+    }
+
+    /// Of the tools of servers that are trusted so far: `+`, ` ` or `-` before their names.
+    fn named_by_trust(tools: &[(&str, &str)], text: &str) -> Vec<String> {
+        let mut builder = Catalog::builder();
+        for (server, name) in tools {
+            let tier = match server.chars().next() {
+                Some('+') => TrustTier::Trusted,
+                Some('-') => TrustTier::Untrusted,
+                _ => TrustTier::Standard,
+            };
+            let id = ServerId::new(server.trim_start_matches(['+', '-'])).unwrap();
+            builder = builder.trust(id.clone(), tier).tool(id, Tool::new(*name, ""));
+        }
+        let catalog = builder.build();
+        let found = NameIndex::new(&Roster::new(&catalog)).named(&catalog, text, |_| true);
+        found.iter().map(|position| catalog.tools()[*position as usize].id.to_string()).collect()
+    }
+
+    #[test]
+    fn an_untrusted_server_takes_no_name_from_another() {
+        let tools = [("git", "createIssue"), ("-web", "create_issue"), ("+bank", "pay"), ("pal", "pay")];
+        for (text, expected) in [
+            ("create_issue", &["git/createIssue"][..]),
+            ("call create_issue now", &["git/createIssue"]),
+            ("createIssue", &["git/createIssue"]),
+            // The server is asked for, by the name that the host gave it.
+            ("web/create_issue", &["web/create_issue"]),
+            ("`create_issue` of web", &["git/createIssue", "web/create_issue"]),
+            ("git/create_issue", &["git/createIssue"]),
+            ("pay", &["bank/pay", "pal/pay"]),
+            ("`pay` by pal", &["bank/pay", "pal/pay"]),
+        ] {
+            assert_eq!(named_by_trust(&tools, text), expected, "{text}");
+        }
+        // Where no other has the name it is a name like any other.
+        assert_eq!(named_by_trust(&tools[1..2], "call create_issue now"), ["web/create_issue"]);
+    }
+
+    #[test]
+    fn the_words_of_a_request_name_no_untrusted_tool() {
+        let request = "please merge the release branch";
+        let tools = [("-web", "please_merge_the_release_branch"), ("-web", "merge the release")];
+        assert!(named_by_trust(&tools, request).is_empty());
+        assert_eq!(named_by_trust(&tools, "`merge the release`"), ["web/merge the release"]);
+        assert_eq!(named_by_trust(&[("web", "merge the release")], request), ["web/merge the release"]);
+        // Nor do they hide what is named in them.
+        let tools = [("-web", "use_get_user_info_now"), ("hr", "get_user_info")];
+        assert_eq!(named_by_trust(&tools, "use get_user_info now"), ["hr/get_user_info"]);
     }
 }

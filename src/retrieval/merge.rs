@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::{Channel, Filter, Hit, Origin, Query, Ranking, Tier, ToolIndex, follow_up::Weight};
+use super::{Channel, Filter, Hit, Origin, Query, Ranking, Tier, ToolIndex, follow_up::Weight, trust::order_equals};
 use crate::{Result, id::ToolId};
 
 /// How much each turn back weighs against the one after it. A selection keeps by default what has
@@ -43,6 +43,7 @@ fn search_all<I: ToolIndex + ?Sized>(index: &I, query: &Query, filter: &Filter, 
     let alone = parts.len() == 1 && recent.is_empty();
     for part in &parts {
         let mut ranking = index.search_text(part.text, filter, limit)?;
+        order_equals(&mut ranking.hits, index.catalog());
         if alone {
             ranking.hits.iter_mut().for_each(|hit| hit.origin = part.origin);
             return Ok(ranking);

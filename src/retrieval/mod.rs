@@ -75,6 +75,7 @@ mod servers;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
 mod top;
+mod trust;
 #[cfg(feature = "tantivy")]
 mod usage;
 #[cfg(feature = "tantivy")]

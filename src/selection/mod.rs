@@ -2,7 +2,7 @@
 //!
 //! Pinned tools come first, then tools by rank, until the [`Budget`](SelectionOptions::budget) is
 //! spent, the scores have fallen too far, or the provider takes no more. One server cannot take
-//! all places while others have something to offer. A tool that does not fit whole is offered in
+//! all places while others have something to offer, nor several with the same text. A tool that does not fit whole is offered in
 //! a smaller [`Form`]. What is left out is listed with its reason.
 //!
 //! ```
@@ -22,7 +22,9 @@
 //! # Ok::<(), proem::Error>(())
 //! ```
 
+mod depth;
 mod form;
+mod gates;
 mod options;
 mod reason;
 mod select;

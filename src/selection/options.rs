@@ -1,4 +1,4 @@
-use crate::{retrieval::ToolPattern, tokens::TokenBudget};
+use crate::{catalog::TrustTier, retrieval::ToolPattern, tokens::TokenBudget};
 
 /// How tools are selected. Every default is stated with its reason.
 #[derive(Clone, Debug)]
@@ -11,16 +11,28 @@ pub struct SelectionOptions {
     pub top: usize,
     /// So many of the best are offered however far their scores fall behind, and by name alone
     /// rather than not at all. Default: 5, since in a small catalog scores say little: words that
-    /// all tools share weigh next to nothing.
+    /// all tools share weigh next to nothing. Tools of the best one's server are not counted for the
+    /// others, unless that server is trusted: one that copies the request into its tools would else
+    /// push all others out. So 5 means up to 5 more tools than the scores ask for.
     pub min: usize,
     /// A tool is offered while its score is at least this share of the best one's. Default: 0.4,
     /// which was measured to keep 92 % of the needed tools at 12 on average, better than a fixed
-    /// number of the same size. 0 switches it off.
+    /// number of the same size. 0 switches it off. Untrusted servers set no such measure where there
+    /// are others.
     pub ratio: f32,
     /// The most tools of one server while tools of others wait; free places are filled up by rank
     /// afterwards. Default: half of [`top`](Self::top): one server that copies the query into ten
-    /// tools then costs 3 % of the needed tools instead of all of them.
+    /// tools then costs 7 points of recall on Seal-Tools, with ten places, instead of all of them.
     pub per_server: Option<usize>,
+    /// The same for a server that the host does not trust
+    /// ([`TrustTier::Untrusted`](crate::catalog::TrustTier::Untrusted)). Default: a fifth of
+    /// [`top`](Self::top), and never more than the others have.
+    pub per_untrusted_server: Option<usize>,
+    /// The most tools of one server that say nearly the same
+    /// ([`NEAR_DUPLICATE`](crate::index::NEAR_DUPLICATE)) while tools of others wait; free places are
+    /// filled up by rank afterwards. Default: 2, so that a server gains nothing by offering one tool
+    /// many times.
+    pub per_text: usize,
     /// The most tools that the provider takes. Default: 128 (OpenAI; the others take more).
     pub provider_cap: usize,
     /// Tools that are always offered, first and in the order of their ids.
@@ -38,6 +50,8 @@ impl Default for SelectionOptions {
             min: 5,
             ratio: 0.4,
             per_server: None,
+            per_untrusted_server: None,
+            per_text: 2,
             provider_cap: 128,
             pins: Vec::new(),
             min_confidence: 0.0,
@@ -81,6 +95,21 @@ impl SelectionOptions {
         self
     }
 
+    /// Sets the most tools of a server that is not trusted while tools of others wait.
+    #[must_use]
+    pub fn with_per_untrusted_server(mut self, tools: usize) -> Self {
+        self.per_untrusted_server = Some(tools);
+        self
+    }
+
+    /// Sets the most tools of one server that say nearly the same while tools of others wait; at
+    /// least 1.
+    #[must_use]
+    pub fn with_per_text(mut self, tools: usize) -> Self {
+        self.per_text = tools.max(1);
+        self
+    }
+
     /// Sets the most tools that the provider takes.
     #[must_use]
     pub fn with_provider_cap(mut self, tools: usize) -> Self {
@@ -102,7 +131,12 @@ impl SelectionOptions {
         self
     }
 
-    pub(super) fn quota(&self) -> usize {
-        self.per_server.unwrap_or(self.top.div_ceil(2)).max(1)
+    pub(super) fn quota(&self, trust: TrustTier) -> usize {
+        let quota = self.per_server.unwrap_or(self.top.div_ceil(2));
+        let quota = match trust {
+            TrustTier::Untrusted => self.per_untrusted_server.unwrap_or(self.top.div_ceil(5)).min(quota),
+            _ => quota,
+        };
+        quota.max(1)
     }
 }

@@ -38,6 +38,8 @@ pub enum Exclusion {
     Top,
     /// Its server has its share, and no place was free afterwards.
     Quota,
+    /// Its server offers tools that say nearly the same, and no place was free afterwards.
+    NearDuplicate,
     /// Not even its name fits into what is left of the budget, in tokens.
     Budget(usize),
     /// The provider takes no more tools.
@@ -55,6 +57,7 @@ impl fmt::Display for Exclusion {
             Self::Depth => f.write_str("depth: its score is too far behind the best"),
             Self::Top => f.write_str("top: the most tools asked for are chosen"),
             Self::Quota => f.write_str("quota: its server has its share"),
+            Self::NearDuplicate => f.write_str("near duplicate: its server offers tools that say nearly the same"),
             Self::Budget(left) => write!(f, "budget: {left} tokens left"),
             Self::ProviderCap => f.write_str("provider cap: it takes no more tools"),
             Self::Confidence => f.write_str("confidence: nothing covers enough of the query"),

@@ -4,13 +4,15 @@ use std::{
 };
 
 use super::{
+    depth::Depth,
     form::{Definition, Form, form_tokens},
+    gates::Gates,
     options::SelectionOptions,
     reason::{Exclusion, Inclusion},
 };
 use crate::{
     catalog::{Catalog, ExposedName, ToolEntry},
-    id::{ServerId, ToolId},
+    id::ToolId,
     retrieval::{Filter, Hit, Origin, Ranking, Tier},
     tokens::CountCache,
 };
@@ -116,7 +118,7 @@ pub fn select(
             None => excluded.push(ExcludedTool::new(&hit.tool, Exclusion::Unknown)),
         }
     }
-    chosen.by_rank(&candidates, ranking.coverage, &mut excluded);
+    chosen.by_rank(catalog, &candidates, ranking.coverage, &mut excluded);
     Selection { tokens: chosen.tokens, tools: chosen.tools, excluded, confidence: ranking.coverage }
 }
 
@@ -133,44 +135,49 @@ impl<'a> Chosen<'a> {
         Self { options, counts, tools: Vec::new(), ranked: 0, tokens: 0 }
     }
 
-    /// Takes candidates by rank: first within each server's quota, then whoever is left.
-    fn by_rank(&mut self, candidates: &[(&Hit, &Arc<ToolEntry>)], coverage: f32, excluded: &mut Vec<ExcludedTool>) {
+    /// Takes candidates by rank: first those that no gate holds back, then whoever is left.
+    fn by_rank(
+        &mut self,
+        catalog: &Catalog,
+        candidates: &[(&Hit, &Arc<ToolEntry>)],
+        coverage: f32,
+        excluded: &mut Vec<ExcludedTool>,
+    ) {
         let options = self.options;
-        // Of scores that are all negative none is a share of another: then nothing is too deep.
-        let best = candidates.iter().map(|(hit, _)| hit.score).fold(0.0, f32::max);
+        let mut depth = Depth::new(catalog, candidates, options);
         let named = candidates.first().is_some_and(|(hit, _)| hit.tier == Tier::Named);
         let unsure = coverage < options.min_confidence && !named;
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut waiting = Vec::new();
         let mut last = 0;
-        let mut per_server: BTreeMap<&ServerId, usize> = BTreeMap::new();
+        let mut gates = Gates::new(catalog, options);
         for (i, (hit, entry)) in candidates.iter().enumerate() {
-            let deep = i >= options.min && hit.tier == Tier::Scored && best > 0.0 && hit.score < options.ratio * best;
+            let (place, deep) = depth.place(i, hit, entry);
             reasons[i] = if unsure {
                 Some(Exclusion::Confidence)
             } else if deep {
                 Some(Exclusion::Depth)
             } else if self.ranked >= options.top {
                 Some(Exclusion::Top)
-            } else if per_server.get(&entry.id.server).is_some_and(|n| *n >= options.quota()) {
-                waiting.push(i);
+            } else if let Some(gate) = gates.hold_back(entry) {
+                waiting.push((i, place, gate));
                 None
             } else {
-                let taken = self.take_ranked(i, hit, entry);
+                let taken = self.take_ranked(place, hit, entry);
                 if taken.is_ok() {
                     last = i;
-                    *per_server.entry(&entry.id.server).or_default() += 1;
+                    gates.let_through(entry);
                 }
                 taken.err()
             };
         }
-        for i in waiting {
+        for (i, place, gate) in waiting {
             let (hit, entry) = candidates[i];
             reasons[i] = if self.ranked < options.top {
-                self.take_ranked(i, hit, entry).err()
+                self.take_ranked(place, hit, entry).err()
             } else if i < last {
-                // Tools of other servers that are worth less have the places.
-                Some(Exclusion::Quota)
+                // Tools that are worth less have the places.
+                Some(gate)
             } else {
                 Some(Exclusion::Top)
             };

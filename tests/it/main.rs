@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[cfg(feature = "eval")]
+mod attacks;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
@@ -36,3 +38,4 @@ mod selection;
 mod session;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
+mod vector_cache;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use proem::{
-    catalog::Catalog,
+    catalog::{Catalog, TrustTier},
     id::ToolId,
     protocol::{Schema, Tool},
     retrieval::{Filter, Hit, Ranking, Tier},
@@ -89,6 +89,73 @@ fn one_server_has_its_quota_until_places_stay_free() {
     let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options.with_top(5), &bytes());
     assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/t2", "b/t0", "b/t1"]);
     assert_eq!(why(&selection, "a/t3"), [&Exclusion::Quota]);
+}
+
+#[test]
+fn one_text_has_two_places_until_places_stay_free() {
+    let same = "Sends a short message to one person or to a whole group, now or at any time in the future, with files";
+    let builder = (0..4).fold(Catalog::builder(), |builder, i| builder.tool(id("a"), Tool::new(format!("t{i}"), same)));
+    let builder = builder.tool(id("a"), Tool::new("u0", "Deletes a message")).tool(id("b"), Tool::new("t0", same));
+    let catalog = builder.tool(id("b"), Tool::new("t1", same)).build();
+    let hits =
+        [("a/t0", 1.0), ("a/t1", 1.0), ("a/t2", 1.0), ("a/t3", 1.0), ("a/u0", 0.9), ("b/t0", 0.9), ("b/t1", 0.8)];
+    let options = SelectionOptions::default().with_top(5).with_per_server(5);
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options, &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/u0", "b/t0", "b/t1"]);
+    assert_eq!(why(&selection, "a/t2"), [&Exclusion::NearDuplicate]);
+    // A place stays free: the best that waits has it, at its rank.
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options.clone().with_top(6), &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/t2", "a/u0", "b/t0", "b/t1"]);
+    assert_eq!(why(&selection, "a/t3"), [&Exclusion::NearDuplicate]);
+    let selection = select(&catalog, &ranking(&hits), &Filter::new(), &options.with_per_text(4), &bytes());
+    assert_eq!(chosen(&selection), ["a/t0", "a/t1", "a/t2", "a/t3", "a/u0"]);
+}
+
+#[test]
+fn an_untrusted_server_has_fewer_places_until_places_stay_free() {
+    let mut builder = Catalog::builder().trust(id("a"), TrustTier::Untrusted);
+    for (server, tool) in ["a", "b"].into_iter().flat_map(|server| (0..4).map(move |tool| (server, tool))) {
+        builder = builder.tool(id(server), Tool::new(format!("t{tool}"), "Does something"));
+    }
+    let catalog = builder.build();
+    let hits =
+        [("a/t0", 1.0), ("a/t1", 1.0), ("a/t2", 1.0), ("b/t0", 0.9), ("b/t1", 0.9), ("b/t2", 0.9), ("b/t3", 0.9)];
+    let options = SelectionOptions::default().with_top(5).with_per_server(4);
+    let run = |options: &SelectionOptions| select(&catalog, &ranking(&hits), &Filter::new(), options, &bytes());
+    assert_eq!(chosen(&run(&options)), ["a/t0", "b/t0", "b/t1", "b/t2", "b/t3"]);
+    assert_eq!(why(&run(&options), "a/t1"), [&Exclusion::Quota]);
+    let two = options.clone().with_per_untrusted_server(2);
+    assert_eq!(chosen(&run(&two)), ["a/t0", "a/t1", "b/t0", "b/t1", "b/t2"]);
+    assert_eq!(chosen(&run(&options.with_top(7))).len(), 7);
+    // Never more than the others have.
+    assert_eq!(chosen(&run(&two.with_per_server(1).with_top(2))), ["a/t0", "b/t0"]);
+}
+
+#[test]
+fn no_single_server_pushes_all_others_out() {
+    let servers = catalog(&[3, 2, 2]);
+    let hits =
+        [("a/t0", 9.0), ("a/t1", 9.0), ("a/t2", 1.0), ("b/t0", 1.0), ("b/t1", 0.9), ("c/t0", 0.8), ("c/t1", 0.8)];
+    let options = SelectionOptions::default().with_min(2);
+    let run = |catalog: &Catalog, hits: &[(&str, f32)]| {
+        chosen(&select(catalog, &ranking(hits), &Filter::new(), &options, &bytes())).join(" ")
+    };
+    assert_eq!(run(&servers, &hits), "a/t0 a/t1 b/t0 b/t1");
+    assert_eq!(run(&servers, &hits[2..]), "a/t2 b/t0 b/t1 c/t0 c/t1");
+    // A trusted one does.
+    let trusted = Catalog::builder().trust(id("a"), TrustTier::Trusted);
+    let tools = servers.tools().iter();
+    let trusted = tools.fold(trusted, |builder, entry| builder.tool(entry.id.server.clone(), (*entry.tool).clone()));
+    assert_eq!(run(&trusted.build(), &hits), "a/t0 a/t1");
+    // Untrusted ones are no measure at all, however many they are.
+    let untrusted = ["a", "c"].map(id).into_iter().fold(Catalog::builder(), |builder, server| {
+        builder.trust(server.clone(), TrustTier::Untrusted).tool(server, Tool::new("t0", ""))
+    });
+    let tools = ["t0", "t1", "t2"].into_iter();
+    let mixed = tools.fold(untrusted, |builder, tool| builder.tool(id("b"), Tool::new(tool, ""))).build();
+    let hits = [("a/t0", 9.0), ("c/t0", 9.0), ("b/t0", 1.0), ("b/t1", 0.6), ("b/t2", 0.3)];
+    assert_eq!(run(&mixed, &hits), "a/t0 c/t0 b/t0 b/t1");
+    assert_eq!(run(&mixed, &hits[..2]), "a/t0 c/t0");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use proem::{
     Error, Host, Result, TokenBudget,
-    catalog::Catalog,
+    catalog::{Catalog, TrustTier},
     client::{Change, ListKind, MemoryClient},
     host::HostBuilder,
     id::PromptId,
@@ -215,6 +215,8 @@ fn a_host_says_what_it_lacks() {
     let twice = builder().server("git", MemoryClient::new()).server("git", MemoryClient::new()).build();
     assert_eq!(twice.unwrap_err().to_string(), "invalid server id `git`: two servers have this name");
     assert!(builder().server("", MemoryClient::new()).build().is_err());
+    let unknown = builder().trust("git", TrustTier::Trusted).build();
+    assert_eq!(unknown.unwrap_err().to_string(), "no server `git` in this host");
     let default = Host::builder().build();
     if cfg!(all(feature = "tantivy", feature = "tiktoken")) {
         assert!(default.is_ok());
@@ -222,6 +224,27 @@ fn a_host_says_what_it_lacks() {
         let error = default.unwrap_err();
         assert!(matches!(error, Error::Missing { .. }), "{error}");
         assert!(error.to_string().contains("switch on the feature"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_says_whom_it_trusts() {
+    let host = |tier| {
+        let servers = ["a", "b"].into_iter().fold(builder(), |builder, server| {
+            builder.server(server, MemoryClient::new().with_tool("pay", "Pay a bill of the month"))
+        });
+        servers.trust("a", tier).build().unwrap()
+    };
+    let standard = host(TrustTier::Standard).refresh().await;
+    for (tier, expected) in [(TrustTier::Standard, "a/pay b/pay"), (TrustTier::Untrusted, "b/pay a/pay")] {
+        let host = host(tier);
+        let catalog = host.refresh().await;
+        assert_eq!((catalog.trust(&id("a")), catalog.trust(&id("b"))), (tier, TrustTier::Standard));
+        // What is remembered of a catalog must not be taken for one of other tiers.
+        assert_eq!(catalog.digest() == standard.digest(), tier == TrustTier::Standard);
+        let context = host.session_at(now()).turn("a bill to pay").build().await.unwrap();
+        let offered: Vec<_> = context.selection().tools.iter().map(|tool| tool.id.to_string()).collect();
+        assert_eq!(offered.join(" "), expected);
     }
 }
 

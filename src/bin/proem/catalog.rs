@@ -1,6 +1,11 @@
 use std::fmt::Write;
 
-use proem::{catalog::Catalog, retrieval::Taxonomy, selection::catalog_tokens};
+use proem::{
+    catalog::Catalog,
+    index::{NEAR_DUPLICATE, NearDuplicates, near_duplicates},
+    retrieval::Taxonomy,
+    selection::catalog_tokens,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -19,9 +24,10 @@ pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
         return output::print(outline);
     }
     let tokens = catalog_tokens(&catalog, host.counts());
+    let alike = near_duplicates(&catalog, NEAR_DUPLICATE);
     if args.json {
         let taxonomy = args.topics.taxonomy(&catalog)?;
-        return output::print(serde_json::to_string_pretty(&as_json(&catalog, &taxonomy, tokens))?);
+        return output::print(serde_json::to_string_pretty(&as_json(&catalog, &taxonomy, tokens, &alike))?);
     }
     let mut table = output::table(&["server", "tools", "resources", "templates", "prompts", "protocol"]);
     for server in catalog.servers() {
@@ -50,13 +56,17 @@ pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
         catalog.prompts().len(),
         catalog.digest().short(16),
     )?;
+    if !alike.is_empty() {
+        let tools: usize = alike.iter().map(|group| group.tools.len()).sum();
+        writeln!(out, " {} tools in {} groups say nearly the same", grouped(tools), grouped(alike.len()))?;
+    }
     for finding in catalog.findings() {
         writeln!(out, " finding: {finding}")?;
     }
     output::print(out)
 }
 
-fn as_json(catalog: &Catalog, taxonomy: &Taxonomy, tool_tokens: usize) -> Value {
+fn as_json(catalog: &Catalog, taxonomy: &Taxonomy, tool_tokens: usize, alike: &[NearDuplicates]) -> Value {
     let servers: Vec<_> = catalog
         .servers()
         .iter()
@@ -93,6 +103,10 @@ fn as_json(catalog: &Catalog, taxonomy: &Taxonomy, tool_tokens: usize) -> Value 
         "tool_tokens": tool_tokens,
         "findings": catalog.findings(),
         "facets": taxonomy.facets(),
+        "near_duplicates": alike.iter().map(|group| {
+            let tools = group.tools.iter().map(|id| json!({"server": id.server, "name": id.name}));
+            json!({"tools": items(tools), "similarity": group.similarity})
+        }).collect::<Vec<_>>(),
         "servers": servers,
     })
 }

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use proem::{
     Host,
-    catalog::{Catalog, Progress},
+    catalog::{Catalog, Progress, TrustTier},
     client::{CaptureClient, Client, Config, Limits, StreamClient},
     demo,
     id::ServerId,
@@ -20,7 +20,12 @@ pub(crate) async fn open(args: &SourceArgs) -> Result<(Host, Catalog), Failure> 
     let limits = Limits::default().with_request(Duration::from_secs(args.timeout));
     let servers = servers(args, &limits)?;
     let count = servers.len();
-    let host = Host::builder().servers(servers).limits(limits).build()?;
+    let mut host = Host::builder().servers(servers).limits(limits);
+    if args.sources.demo {
+        // They are part of this program.
+        host = demo::servers().iter().fold(host, |host, demo| host.trust(demo.id().to_string(), TrustTier::Trusted));
+    }
+    let host = host.build()?;
     let spinner = output::spinner(format!("asking {count} servers"));
     let catalog = host
         .refresh_with(&|progress| match progress {
