@@ -33,9 +33,9 @@ class Losses:
     """Shares of the losses, and the temperatures of student and teacher."""
 
     contrast: float = 1.0
-    regression: float = 3.0
-    temperature: float = 0.1
-    taught_temperature: float = 0.1
+    regression: float = 0.5
+    temperature: float = 0.15
+    taught_temperature: float = 0.15
 
 
 class Table:
