@@ -30,10 +30,10 @@ class Batch:
 
 @dataclass(frozen=True)
 class Losses:
-    """Shares of the losses, and the temperatures of student and teacher."""
+    """Shares of the two losses, both means over the batch, and the temperatures of student and teacher."""
 
     contrast: float = 1.0
-    regression: float = 0.5
+    regression: float = 2.0
     temperature: float = 0.15
     taught_temperature: float = 0.15
 
@@ -88,9 +88,9 @@ def step(table: Table, batch: Batch, projection: np.ndarray, losses: Losses, rat
     over, under = softmax(scores), softmax(scores.T)
     slope = (over - wanted + (under - back).T) * (losses.contrast / (2 * losses.temperature * n))
     gradient = np.concatenate([slope @ right, slope.T @ left])
-    # Regression: 1 - cosine to the teacher's vector in the student's dimensions.
+    # Regression: the mean of 1 - cosine to the teacher's vector in the student's dimensions.
     aim = unit(np.concatenate([batch.left_taught, batch.right_taught]) @ projection)
-    gradient -= aim * (losses.regression / (2 * n) * 4)
+    gradient -= aim * (losses.regression / (2 * n))
 
     gradient = both.T @ _through_norm(gradient, out, norm)
     size = np.linalg.norm(table.rows[touched], axis=1)

@@ -126,7 +126,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--floor", type=float, default=0.05, help="least length of a row that its steps are measured by")
     add("--given", type=float, default=1.0, help="scales how far pairs count as given")
     add("--contrast", type=float, default=1.0)
-    add("--regression", type=float, default=0.5)
+    add("--regression", type=float, default=2.0)
     add("--temperature", type=float, default=0.15)
     add("--taught-temperature", type=float, default=0.15)
     add("--seed", type=int, default=1)
