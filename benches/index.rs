@@ -4,7 +4,7 @@
 //! of the catalog is another one, and the index of the catalog before is at hand.
 //!
 //! Corpus: see `corpus.rs`. Caveats: the catalogs are made outside of the timing (`refresh` measures
-//! that); dropping an index is in the figures. 50,000 cold is a loop of three.
+//! that); dropping an index is in the figures. `hybrid` is with the embedding that ships. 50,000 cold is a loop of three.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
 
@@ -16,7 +16,10 @@ mod percentiles;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
-use proem::retrieval::{Lexical, Retriever};
+use proem::{
+    index::StaticEmbedder,
+    retrieval::{Hybrid, Lexical, Retriever},
+};
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -24,7 +27,8 @@ fn main() {
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
-    let lexical = Lexical::new();
+    let retrievers: [Box<dyn Retriever>; 2] =
+        [Box::new(Lexical::new()), Box::new(Hybrid::new(StaticEmbedder::bundled()))];
     for &size in corpus::sizes() {
         let mut servers = corpus::servers(size);
         println!("{}", corpus::describe(&servers));
@@ -32,18 +36,22 @@ fn main() {
         corpus::change_one(&mut servers);
         let after = corpus::catalog_of(&servers);
         drop(servers);
-        if size <= 10_000 {
-            let mut group = criterion.benchmark_group("index");
-            group.bench_function(BenchmarkId::new("cold", size), |b| b.iter(|| lexical.index(&before, None).unwrap()));
-        } else {
-            let name = format!("index/cold/{size}");
-            percentiles::print(&name, 0..3, |_| _ = lexical.index(&before, None).unwrap());
+        for retriever in &retrievers {
+            let name = retriever.name();
+            if size <= 10_000 {
+                let mut group = criterion.benchmark_group(format!("index/{name}"));
+                let cold = BenchmarkId::new("cold", size);
+                group.bench_function(cold, |b| b.iter(|| retriever.index(&before, None).unwrap()));
+            } else {
+                let name = format!("index/{name}/cold/{size}");
+                percentiles::print(&name, 0..3, |_| _ = retriever.index(&before, None).unwrap());
+            }
+            let known = retriever.index(&before, None).unwrap();
+            let mut group = criterion.benchmark_group(format!("index/{name}"));
+            group.bench_function(BenchmarkId::new("one_changed", size), |b| {
+                b.iter(|| retriever.index(&after, Some(&known)).unwrap());
+            });
         }
-        let known = lexical.index(&before, None).unwrap();
-        let mut group = criterion.benchmark_group("index");
-        group.bench_function(BenchmarkId::new("one_changed", size), |b| {
-            b.iter(|| lexical.index(&after, Some(&known)).unwrap());
-        });
     }
     criterion.final_summary();
 }

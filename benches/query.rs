@@ -1,4 +1,5 @@
-//! How long does one search take, without selection and rendering?
+//! How long does one search take, without selection and rendering, by words alone and with the
+//! vectors of the embedding that ships?
 //!
 //! The best 80 tools, which is how deep a turn with default options ranks, explanations included.
 //! criterion runs through 500 different requests one after the other; the percentiles are of a plain
@@ -17,7 +18,10 @@ mod percentiles;
 use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion};
-use proem::retrieval::{Filter, Lexical, Retriever};
+use proem::{
+    index::StaticEmbedder,
+    retrieval::{Filter, Hybrid, Lexical, Retriever},
+};
 
 const DEPTH: usize = 80;
 
@@ -28,18 +32,23 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     for &size in corpus::sizes() {
-        let index = Lexical::new().index(&corpus::catalog(size), None).unwrap();
+        let catalog = corpus::catalog(size);
         let queries = corpus::queries(size, 1_000);
         let filter = Filter::new();
-        let mut next = queries.iter().take(500).cycle();
-        let mut group = criterion.benchmark_group("query");
-        group.bench_function(BenchmarkId::new("search", size), |b| {
-            b.iter(|| next.next().map(|query| index.search(query, &filter, DEPTH).unwrap()));
-        });
-        drop(group);
-        percentiles::print_rounds(&format!("query/search/{size}"), &queries, |query| {
-            _ = black_box(index.search(query, &filter, DEPTH).unwrap());
-        });
+        let retrievers: [Box<dyn Retriever>; 2] =
+            [Box::new(Lexical::new()), Box::new(Hybrid::new(StaticEmbedder::bundled()))];
+        for retriever in retrievers {
+            let index = retriever.index(&catalog, None).unwrap();
+            let mut next = queries.iter().take(500).cycle();
+            let mut group = criterion.benchmark_group("query");
+            group.bench_function(BenchmarkId::new(retriever.name(), size), |b| {
+                b.iter(|| next.next().map(|query| index.search(query, &filter, DEPTH).unwrap()));
+            });
+            drop(group);
+            percentiles::print_rounds(&format!("query/{}/{size}", retriever.name()), &queries, |query| {
+                _ = black_box(index.search(query, &filter, DEPTH).unwrap());
+            });
+        }
     }
     criterion.final_summary();
 }

@@ -144,9 +144,16 @@ impl HostBuilder {
         self
     }
 
-    /// Sets what retrieves tools. Default: lexical search (feature `tantivy`).
-    pub fn retriever(mut self, retriever: impl Retriever + 'static) -> Self {
-        self.retriever = Some(Arc::new(retriever));
+    /// Sets what retrieves tools. Default: words and the vectors of the embedding that ships
+    /// together (features `tantivy` and `bundled`), which finds more than either on every measured
+    /// set; see `docs/retrieval.md`.
+    pub fn retriever(self, retriever: impl Retriever + 'static) -> Self {
+        self.shared_retriever(Arc::new(retriever))
+    }
+
+    /// Sets a retriever that others hold too.
+    pub fn shared_retriever(mut self, retriever: Arc<dyn Retriever>) -> Self {
+        self.retriever = Some(retriever);
         self
     }
 
@@ -230,7 +237,7 @@ impl HostBuilder {
         }
         let retriever = self.retriever.or_else(default_retriever).ok_or(Error::Missing {
             missing: "a retriever",
-            remedy: "give one to `HostBuilder::retriever`, or switch on the feature `tantivy`",
+            remedy: "give one to `HostBuilder::retriever`, or switch on the features `tantivy` and `bundled`",
         })?;
         if retriever.authorization().is_some_and(|of| *of != self.aggregator.authorization) {
             return Err(Error::invalid(
@@ -249,12 +256,14 @@ impl HostBuilder {
     }
 }
 
-#[cfg(feature = "tantivy")]
+#[cfg(all(feature = "tantivy", feature = "bundled"))]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
-    Some(Arc::new(crate::retrieval::Lexical::default()))
+    Some(Arc::new(crate::retrieval::Hybrid::new(crate::index::StaticEmbedder::bundled())))
 }
 
-#[cfg(not(feature = "tantivy"))]
+// Not words alone instead: a feature that another crate of the same program switches on would then
+// change what is retrieved.
+#[cfg(not(all(feature = "tantivy", feature = "bundled")))]
 fn default_retriever() -> Option<Arc<dyn Retriever>> {
     None
 }

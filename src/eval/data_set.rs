@@ -28,6 +28,8 @@ pub struct DataSet {
     pub catalog: Catalog,
     /// The queries, in the order of the file.
     pub queries: Vec<LabeledQuery>,
+    /// Which of the file's queries these are, in words; `None` for all.
+    pub sample: Option<String>,
     /// Over both files as they are.
     pub digest: Digest,
 }
@@ -64,7 +66,7 @@ impl DataSet {
         let queries = lines(&queries, &queries_text, |line| read_query(line, &catalog))?;
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Self { name, catalog, queries, digest: Digest::of_parts([tools_text, queries_text]) })
+        Ok(Self { name, catalog, queries, sample: None, digest: Digest::of_parts([tools_text, queries_text]) })
     }
 
     /// Opens a folder that is a set, or all sets in a folder of sets, by name.
@@ -108,7 +110,17 @@ impl DataSet {
             let count = all.len().min(per_split);
             (0..count).map(|i| all[i * all.len() / count].clone()).collect::<Vec<_>>()
         };
-        Self { queries: splits.into_iter().flat_map(of_split).collect(), ..self.clone() }
+        let sample = Some(format!("at most {per_split} of each split"));
+        Self { queries: splits.into_iter().flat_map(of_split).collect(), sample, ..self.clone() }
+    }
+
+    /// The same set with its first `count` queries by id, which is how some comparisons cut sets.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        let mut queries = self.queries.clone();
+        queries.sort_by(|a, b| a.id.cmp(&b.id));
+        queries.truncate(count);
+        Self { queries, sample: Some(format!("first {count} by id")), ..self.clone() }
     }
 }
 

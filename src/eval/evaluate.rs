@@ -7,7 +7,7 @@ use super::{
     memory::resident_bytes,
     metrics::Metrics,
     options::EvalOptions,
-    report::{Latency, Measured, Report, Row, RowConfig, Tokens, percent, rounded},
+    report::{CutOff, Latency, Measured, Report, Row, RowConfig, Tokens, percent, rounded},
 };
 use crate::{
     Result,
@@ -60,11 +60,13 @@ pub fn evaluate(
     let row = Row {
         set: set.name.clone(),
         retriever: retriever.name().to_owned(),
+        embedder: retriever.embedder().map(str::to_owned),
         tools: set.catalog.tools().len(),
         queries: metrics.len(),
         without_gold: queries.len() - metrics.len(),
-        no_tool_auroc: needs.auroc(|sure| sure.score),
-        no_tool_auroc_coverage: needs.auroc(|sure| sure.coverage),
+        no_tool_auroc: needs.auroc(|sure| sure.confidence),
+        no_tool_auroc_score: needs.auroc(|sure| sure.score),
+        cut_off: needs.cut_off(options.min_confidence),
         tokens: costs.map(Costs::tokens),
         config: RowConfig {
             version: env!("CARGO_PKG_VERSION"),
@@ -72,6 +74,7 @@ pub fn evaluate(
             k: options.k,
             queries: options.queries,
             split: options.split,
+            sample: set.sample.clone(),
             bootstrap_seed: bootstrap::SEED,
             bootstrap_samples: bootstrap::RESAMPLES,
         },
@@ -94,7 +97,7 @@ struct Needs {
 
 struct Sure {
     score: f32,
-    coverage: f32,
+    confidence: f32,
 }
 
 impl Needs {
@@ -108,7 +111,7 @@ impl Needs {
 
     fn add(&mut self, query: &LabeledQuery, ranking: &Ranking) {
         let score = ranking.hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
-        let sure = Sure { score, coverage: ranking.coverage };
+        let sure = Sure { score, confidence: ranking.confidence.unwrap_or(1.0) };
         if query.groups.is_empty() {
             self.none.push(sure);
         } else if !self.paired || Self::is_paired(query) {
@@ -119,6 +122,15 @@ impl Needs {
     fn auroc(&self, by: impl Fn(&Sure) -> f32) -> Option<f64> {
         let [tool, none] = [&self.tool, &self.none].map(|sure| sure.iter().map(&by).collect::<Vec<_>>());
         auroc(&tool, &none).map(percent)
+    }
+
+    fn cut_off(&self, min_confidence: f32) -> Option<CutOff> {
+        let below = |sure: &[Sure]| {
+            let below = sure.iter().filter(|sure| sure.confidence < min_confidence).count();
+            (!sure.is_empty()).then(|| percent(below as f64 / sure.len() as f64))
+        };
+        let (no_tool_empty, fitting_lost) = below(&self.none).zip(below(&self.tool))?;
+        Some(CutOff { min_confidence, no_tool_empty, fitting_lost })
     }
 }
 

@@ -32,6 +32,6 @@ pub use self::{
     evaluate::evaluate,
     metrics::Metrics,
     options::{EvalOptions, QueryForm},
-    report::{Latency, Measured, Report, Row, RowConfig, Tokens},
+    report::{CutOff, Latency, Measured, Report, Row, RowConfig, Tokens},
     usage::usage_split,
 };

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::tokens::CountCache;
+use crate::{selection::SelectionOptions, tokens::CountCache};
 
 /// What is measured, and how.
 ///
@@ -17,6 +17,9 @@ pub struct EvalOptions {
     pub queries: QueryForm,
     /// The only part of the set whose queries count. Default: all.
     pub split: Option<String>,
+    /// The least confidence with which tools are offered, for the figures of the cut-off alone:
+    /// rankings are measured whole. Default: that of a selection.
+    pub min_confidence: f32,
     /// What counts tokens. Default: nothing, and the report tells no tokens.
     pub counts: Option<Arc<CountCache>>,
 }
@@ -24,7 +27,13 @@ pub struct EvalOptions {
 impl EvalOptions {
     /// The defaults.
     pub fn new() -> Self {
-        Self { k: 10, queries: QueryForm::Full, split: None, counts: None }
+        Self {
+            k: 10,
+            queries: QueryForm::Full,
+            split: None,
+            min_confidence: SelectionOptions::default().min_confidence,
+            counts: None,
+        }
     }
 
     /// Sets what is searched with.

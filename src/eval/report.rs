@@ -61,6 +61,8 @@ pub struct Row {
     pub set: String,
     /// The retriever's name.
     pub retriever: String,
+    /// The identity of its embedder; `None` if it has none.
+    pub embedder: Option<String>,
     /// The tools in the catalog.
     pub tools: usize,
     /// The queries that the figures are over.
@@ -91,15 +93,17 @@ pub struct Row {
     /// Mean reciprocal rank of the first tool that is gold, within 10.
     #[serde(rename = "mrr")]
     pub mrr_10: f64,
-    /// How well the best tool's score tells queries that need a tool from those that do not: the
-    /// share of pairs that it orders rightly (AUROC). `None` where the set has none of either.
+    /// How well [`Ranking::confidence`](crate::retrieval::Ranking::confidence) tells queries that
+    /// need a tool from those that do not: the share of pairs that it orders rightly (AUROC).
+    /// `None` where the set has none of either.
     ///
     /// The queries that need a tool are those of splits whose names end in `_pos`, made to be set
     /// against those that need none; all of them where no split is called so.
     pub no_tool_auroc: Option<f64>,
-    /// The same of [`Ranking::coverage`](crate::retrieval::Ranking::coverage), which is what a
-    /// selection goes by.
-    pub no_tool_auroc_coverage: Option<f64>,
+    /// The same of the best tool's score alone.
+    pub no_tool_auroc_score: Option<f64>,
+    /// What [`EvalOptions::min_confidence`](super::EvalOptions::min_confidence) does to both.
+    pub cut_off: Option<CutOff>,
     /// By metric: the 95 % interval of the mean over queries, low and high (percentile bootstrap
     /// with the seed and the number of samples in [`Self::config`]).
     pub ci95: BTreeMap<&'static str, [f64; 2]>,
@@ -118,6 +122,7 @@ impl Row {
         Self {
             set: String::new(),
             retriever: String::new(),
+            embedder: None,
             tools: 0,
             queries: 0,
             without_gold: 0,
@@ -130,7 +135,8 @@ impl Row {
             completeness_10: 0.0,
             mrr_10: 0.0,
             no_tool_auroc: None,
-            no_tool_auroc_coverage: None,
+            no_tool_auroc_score: None,
+            cut_off: None,
             ci95: BTreeMap::new(),
             tokens: None,
             digest,
@@ -186,6 +192,18 @@ impl Tokens {
     }
 }
 
+/// What a cut-off at a least confidence does: shares of queries in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CutOff {
+    /// The least confidence.
+    pub min_confidence: f32,
+    /// Of the queries that need no tool, those that get none.
+    pub no_tool_empty: f64,
+    /// Of the queries that need one, those that get none either.
+    pub fitting_lost: f64,
+}
+
 /// What would give the same row again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -200,6 +218,8 @@ pub struct RowConfig {
     pub queries: QueryForm,
     /// The only split whose queries count; `None` for all.
     pub split: Option<String>,
+    /// Which of the set's queries these are, in words; `None` for all.
+    pub sample: Option<String>,
     /// Where the random numbers of the bootstrap start.
     pub bootstrap_seed: u64,
     /// The samples it draws.

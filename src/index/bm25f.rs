@@ -94,6 +94,7 @@ impl CombinedFieldsQuery {
         Ok(CombinedFieldsWeight {
             parts: parts.into_iter().map(PartScores::finish).collect(),
             rarities,
+            rarest: collection.rarity(1),
             repeats,
             weights: self.weights,
         })
@@ -137,6 +138,7 @@ pub(super) struct CombinedFieldsWeight {
     pub(super) parts: Vec<ScoredPart>,
     /// By term: its weight from its rarity.
     rarities: Vec<f64>,
+    rarest: f64,
     repeats: Vec<u32>,
     weights: FieldWeights,
 }
@@ -153,6 +155,12 @@ impl CombinedFieldsWeight {
     /// The rarities of all terms of the request, added up.
     pub(super) fn rarity(&self) -> f64 {
         self.rarities.iter().sum()
+    }
+
+    /// The rarity of a term that one document holds: what scores of catalogs of different sizes are
+    /// measured in.
+    pub(super) fn rarest(&self) -> f64 {
+        self.rarest
     }
 
     /// What the scores of some documents of a part are made of. `docs` must ascend.

@@ -214,6 +214,12 @@ impl Scored<'_> {
         self.weight.parts[home.part as usize].score(home.doc).unwrap_or(0.0)
     }
 
+    /// A score in terms that one tool alone holds: one such term is about 1, in a catalog of any size.
+    pub(crate) fn in_rarest(&self, score: Score) -> f32 {
+        let rarest = self.weight.rarest();
+        if rarest > 0.0 { (f64::from(score) / rarest) as f32 } else { 0.0 }
+    }
+
     /// Explains some tools, in their order.
     pub(crate) fn explain(&self, positions: &[u32]) -> Result<Vec<Explained>> {
         let mut explained = vec![Explained::default(); positions.len()];

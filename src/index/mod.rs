@@ -5,9 +5,10 @@
 //! `retrieval::Lexical` indexes them with the `LexicalOptions` defined here.
 //!
 //! An [`Embedder`] turns text into vectors; [`Dense`](crate::retrieval::Dense) and
-//! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`CallbackEmbedder`] is a function of the
-//! host's own, a [`ServiceEmbedder`] an async one; with the feature `fastembed`, a `FastEmbedder`
-//! runs a model from a folder. A [`VectorCache`] keeps vectors on disk.
+//! [`Hybrid`](crate::retrieval::Hybrid) search them. A [`StaticEmbedder`] is a table of words, and
+//! one ships; a [`CallbackEmbedder`] is a function of the host's own, a [`ServiceEmbedder`] an
+//! async one; with the feature `fastembed`, a `FastEmbedder` runs a model from a folder. A
+//! [`VectorCache`] keeps vectors on disk.
 //!
 //! ```
 //! use proem::{catalog::Catalog, id::ServerId, index::{Field, ToolDocument}, protocol::Tool};
@@ -46,9 +47,11 @@ mod schema;
 #[cfg(feature = "tantivy")]
 mod segment;
 mod service;
+mod static_embedder;
 mod stop_words;
 #[cfg(test)]
 pub(crate) mod trigrams;
+mod unaided;
 mod vector_cache;
 mod vectors;
 mod words;
@@ -67,6 +70,7 @@ pub use self::{
     hints::Hints,
     near_duplicates::{NEAR_DUPLICATE, NearDuplicates, near_duplicates},
     service::ServiceEmbedder,
+    static_embedder::StaticEmbedder,
     vector_cache::VectorCache,
     vectors::VectorStorage,
 };

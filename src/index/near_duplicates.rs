@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    passage::passage,
+    passage::own_text,
     words::{fold, normalize, split},
 };
 use crate::{
@@ -72,7 +72,7 @@ pub(crate) struct WordSet(Box<[u64]>);
 
 impl WordSet {
     pub(crate) fn of(entry: &ToolEntry) -> Self {
-        let text = passage(entry, &[]);
+        let text = own_text(entry);
         let text = normalize(&text);
         let mut hashes = Vec::new();
         for word in split(&text) {

@@ -5,27 +5,34 @@ use crate::catalog::ToolEntry;
 /// them more slowly the longer the text is.
 pub(crate) const MAX_PASSAGE_BYTES: usize = 2_048;
 
-/// The text of a tool that is embedded: the words of its name, its title and its description, and
+/// The text of a tool that is embedded: the words of its server's name, what it says of itself, and
 /// the host's hints.
 ///
-/// Parameters and the server's text are left out: they help where words are matched, and in a
-/// vector they thin out what the tool does. So the passage depends on the tool's definition and
-/// its hints alone.
+/// With the server's name, 56 of 100 requests of LiveMCPBench, asked by steps, have all their tools
+/// among the first ten, without it 54; StableToolBench gains a point of NDCG@10, Seal-Tools loses
+/// one. What a server says of itself is left out, for it would stand in each of its vectors.
 pub(crate) fn passage(entry: &ToolEntry, hints: &[String]) -> String {
-    let name = normalize(&entry.id.name);
-    let mut passage = String::new();
-    for word in split(&name) {
-        if !passage.is_empty() {
-            passage.push(' ');
-        }
-        passage.push_str(&fold(&name[word.start..word.end]));
+    let mut passage = words(entry.id.server.as_str());
+    passage.push(' ');
+    says(passage, entry, hints)
+}
+
+/// What a tool says of itself: the words of its name, its title and its description.
+pub(super) fn own_text(entry: &ToolEntry) -> String {
+    says(String::new(), entry, &[])
+}
+
+/// Parameters are left out: they help where words are matched, and in a vector they thin out what
+/// the tool does.
+fn says(mut passage: String, entry: &ToolEntry, hints: &[String]) -> String {
+    let mut name = words(&entry.id.name);
+    if name.is_empty() {
+        name.push_str(&entry.id.name);
     }
-    if passage.is_empty() {
-        passage.push_str(&entry.id.name);
-    }
+    passage.push_str(&name);
     let tool = &entry.tool;
     let title = tool.title.as_deref().or(tool.annotations.title.as_deref());
-    let title = title.filter(|title| !same_words(title, &passage));
+    let title = title.filter(|title| words(title) != name);
     let parts = title.into_iter().chain(tool.description.as_deref()).chain(hints.iter().map(String::as_str));
     for (i, part) in parts.map(str::trim).filter(|part| !part.is_empty()).enumerate() {
         passage.push_str(if i == 0 { ": " } else { "\n" });
@@ -42,9 +49,11 @@ pub(crate) fn passage(entry: &ToolEntry, hints: &[String]) -> String {
     passage
 }
 
-fn same_words(title: &str, name: &str) -> bool {
-    let title = normalize(title);
-    split(&title).iter().map(|word| fold(&title[word.start..word.end])).eq(name.split(' '))
+/// The words of a name, with a space between them.
+fn words(name: &str) -> String {
+    let name = normalize(name);
+    let words: Vec<_> = split(&name).iter().map(|word| fold(&name[word.start..word.end])).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]
@@ -57,7 +66,7 @@ mod tests {
     fn passage_of(mut tool: serde_json::Value, hints: &[&str]) -> String {
         tool["inputSchema"] = json!({});
         let tool = Tool::read(tool).unwrap().item;
-        let catalog = Catalog::builder().tool(ServerId::new("s").unwrap(), tool).build();
+        let catalog = Catalog::builder().tool(ServerId::new("git").unwrap(), tool).build();
         let hints: Vec<String> = hints.iter().map(|hint| (*hint).to_owned()).collect();
         passage(&catalog.tools()[0], &hints)
     }
@@ -68,12 +77,13 @@ mod tests {
             (
                 json!({"name": "createIssue", "description": " Open a ticket. "}),
                 &[][..],
-                "create issue: Open a ticket.",
+                "git create issue: Open a ticket.",
             ),
-            (json!({"name": "create_issue", "title": "Create Issue"}), &[], "create issue"),
-            (json!({"name": "ls", "title": "List files"}), &["what is here?"], "ls: List files\nwhat is here?"),
-            (json!({"name": "🎉", "description": ""}), &[], "🎉"),
-            (json!({"name": "查询_天气", "annotations": {"title": "天气"}}), &[], "查询 天气: 天气"),
+            (json!({"name": "create_issue", "title": "Create Issue"}), &[], "git create issue"),
+            (json!({"name": "ls", "title": "List files"}), &["what is here?"], "git ls: List files\nwhat is here?"),
+            (json!({"name": "🎉", "description": ""}), &[], "git 🎉"),
+            (json!({"name": "查询_天气", "annotations": {"title": "天气"}}), &[], "git 查询 天气: 天气"),
+            (json!({"name": "git_merge", "description": "Merge"}), &[], "git git merge: Merge"),
         ] {
             assert_eq!(passage_of(tool, hints), expected);
         }

@@ -1,6 +1,6 @@
 use std::{any::Any, fmt, sync::Arc};
 
-use super::{Channel, Filter, Hit, Ranking, Retriever, ToolIndex, top::top};
+use super::{Channel, Filter, Hit, Ranking, Retriever, ToolIndex, confidence::Signals, top::top};
 use crate::{
     Result,
     catalog::Catalog,
@@ -69,6 +69,10 @@ impl Retriever for Dense {
         "dense"
     }
 
+    fn embedder(&self) -> Option<&str> {
+        Some(self.channel.embedder.identity())
+    }
+
     /// Never fails: tools that could not be embedded are not ranked, and each ranking says so in
     /// [`Ranking::channels`].
     fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
@@ -103,6 +107,7 @@ impl ToolIndex for DenseToolIndex {
         let hits = best.into_iter().zip(1..);
         Ok(Ranking {
             coverage: cosines.range.1.clamp(0.0, 1.0),
+            confidence: Signals { lead: cosines.lead, known: cosines.confidence, ..Signals::default() }.of_vectors(),
             hits: hits
                 .filter_map(|((at, score), rank)| Some(Hit::new(tools.get(at as usize)?.id.clone(), score, rank)))
                 .collect(),

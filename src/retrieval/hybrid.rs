@@ -2,6 +2,7 @@ use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     Channel, CoUse, Dense, Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, Usage,
+    confidence::Signals,
     evidence::{Evidence, Request, bounded, weigh},
     fusion::{Fusion, Scores},
     lexical::{Lexical, LexicalToolIndex, Scan},
@@ -137,6 +138,10 @@ impl Retriever for Hybrid {
         "hybrid"
     }
 
+    fn embedder(&self) -> Option<&str> {
+        self.dense.as_ref().and_then(Dense::embedder)
+    }
+
     /// Fails only where [`Lexical`] does.
     fn index(&self, catalog: &Catalog, previous: Option<&Arc<dyn ToolIndex>>) -> Result<Arc<dyn ToolIndex>> {
         let previous = previous.and_then(|previous| {
@@ -180,19 +185,29 @@ impl HybridToolIndex {
     }
 
     /// What the dense channel says, and what did not work. Without one it says nothing.
-    fn compare(&self, text: &str, allowed: Option<&[bool]>) -> (Scores, f32, Option<String>) {
+    fn compare(&self, text: &str, allowed: Option<&[bool]>) -> (Scores, Compared) {
         let tools = self.catalog().tools().len();
         let none = || Scores { values: vec![0.0; tools], held: vec![false; tools], range: (0.0, 0.0) };
-        let Some(dense) = &self.dense else { return (none(), 0.0, None) };
+        let Some(dense) = &self.dense else { return (none(), Compared::default()) };
         let passes = |at: usize| allowed.is_none_or(|allowed| allowed.get(at).copied().unwrap_or(false));
         match dense.search(text, passes) {
-            Ok(Cosines { scores, confidence, range }) => {
+            Ok(Cosines { scores, confidence, range, lead }) => {
                 let held = (0..scores.len()).map(|at| dense.holds(at) && passes(at)).collect();
-                (Scores { values: scores, held, range }, confidence, dense.note())
+                let compared = Compared { known: confidence, lead, trouble: dense.note() };
+                (Scores { values: scores, held, range }, compared)
             }
-            Err(error) => (none(), 0.0, Some(error.to_string())),
+            Err(error) => (none(), Compared { trouble: Some(error.to_string()), ..Compared::default() }),
         }
     }
+}
+
+/// What is known of the vectors of one query besides the scores.
+#[derive(Default)]
+struct Compared {
+    /// How much they are worth, 0 to 1.
+    known: f32,
+    lead: Option<f32>,
+    trouble: Option<String>,
 }
 
 /// From this share of the query on that the best tool holds, by the rarity of its terms, words
@@ -215,8 +230,15 @@ impl ToolIndex for HybridToolIndex {
         let held: Vec<bool> = words.iter().map(|score| *score > 0.0).collect();
         let range = (0.0, most.first().map_or(0.0, |(_, score)| *score));
         let lexical = Scores { values: words, held, range };
-        let (dense, confidence, trouble) = self.compare(text, allowed.as_deref());
-        let shares = self.fusion.shares((covered / CLEAR_COVERAGE).clamp(0.0, 1.0), confidence);
+        let (dense, Compared { known, lead, trouble }) = self.compare(text, allowed.as_deref());
+        let shares = self.fusion.shares((covered / CLEAR_COVERAGE).clamp(0.0, 1.0), known);
+        let signals = Signals {
+            named: !named.is_empty(),
+            words: scored.in_rarest(lexical.range.1),
+            coverage: covered,
+            lead,
+            known,
+        };
 
         let mut fused = self.fusion.fuse(&lexical, &dense, shares);
         let request = Request { text, named: &named, allowed: allowed.as_deref() };
@@ -237,8 +259,10 @@ impl ToolIndex for HybridToolIndex {
         };
         let cosine = positions.first().and_then(|at| own(&dense, *at)).unwrap_or(0.0);
         let mut coverage = explained.first().map_or(0.0, |best| best.coverage).max(cosine.min(1.0));
+        let mut confidence = signals.of_both();
         for (_, gain) in positions.first().into_iter().flat_map(|at| weighed.of(*at)) {
-            coverage = coverage.max(gain.coverage);
+            // What a like request called fits this one.
+            (coverage, confidence) = (coverage.max(gain.coverage), confidence.max(gain.coverage));
         }
         let tools = self.catalog().tools();
         let hits = order.into_iter().zip(explained).zip(1..).filter_map(|(((at, score, tier), explained), rank)| {
@@ -257,7 +281,7 @@ impl ToolIndex for HybridToolIndex {
             channels.push(Channel::new(DENSE, shares.1 * weighed.left).with_trouble(trouble));
         }
         channels.extend(weighed.channels());
-        Ok(Ranking { hits, coverage, channels, ..Ranking::default() })
+        Ok(Ranking { hits, coverage, confidence: Some(confidence), channels, ..Ranking::default() })
     }
 
     fn may_block(&self) -> bool {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, exact::NameIndex};
+use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, confidence::Signals, exact::NameIndex};
 use crate::{
     Result,
     catalog::Catalog,
@@ -151,6 +151,9 @@ impl ToolIndex for LexicalToolIndex {
         let positions: Vec<u32> = order.iter().map(|(at, ..)| *at).collect();
         let explained = scored.explain(&positions)?;
         let coverage = explained.first().map_or(0.0, |best| best.coverage);
+        let words = order.iter().map(|(_, score, _)| *score).fold(0.0, f32::max);
+        let signals =
+            Signals { named: !named.is_empty(), words: scored.in_rarest(words), coverage, ..Signals::default() };
         let hits = order.into_iter().zip(explained).zip(1..).map(|(((at, score, tier), explained), rank)| Hit {
             tool: tools[at as usize].id.clone(),
             score,
@@ -161,7 +164,7 @@ impl ToolIndex for LexicalToolIndex {
             origin: Origin::Query,
             used_with: None,
         });
-        Ok(Ranking { hits: hits.collect(), coverage, ..Ranking::default() })
+        Ok(Ranking { hits: hits.collect(), coverage, confidence: Some(signals.of_words()), ..Ranking::default() })
     }
 }
 

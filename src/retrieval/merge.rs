@@ -54,6 +54,7 @@ fn search_all<I: ToolIndex + ?Sized>(index: &I, query: &Query, filter: &Filter, 
         join(&mut merged.channels, ranking.channels);
         if !ranking.hits.is_empty() {
             merged.coverage = merged.coverage.max(ranking.coverage);
+            merged.confidence = merged.confidence.into_iter().chain(ranking.confidence).reduce(f32::max);
         }
         lists.push(part.weighed(ranking.hits));
     }

@@ -48,6 +48,7 @@
 
 #[cfg(feature = "tantivy")]
 mod co_use;
+mod confidence;
 mod dense;
 #[cfg(feature = "tantivy")]
 mod evidence;
@@ -117,6 +118,12 @@ use crate::{
 pub trait Retriever: fmt::Debug + Send + Sync {
     /// A short name for reports, such as `lexical`.
     fn name(&self) -> &str;
+
+    /// The [identity](crate::index::Embedder::identity) of the embedder whose vectors it compares,
+    /// for reports. Default none.
+    fn embedder(&self) -> Option<&str> {
+        None
+    }
 
     /// Indexes `catalog`. `previous` is the index of an earlier snapshot of the same host: only
     /// what changed since then need be indexed again, and the answers must be the same as those

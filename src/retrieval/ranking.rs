@@ -10,9 +10,16 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// How much of the query the best hit covers, 0 to 1: the share of the query's terms, each
     /// weighted by its rarity, that the hit's text holds; where vectors or earlier requests were
-    /// compared, the cosine of the best hit if that is more. Not a calibrated probability. Of several texts, that of
-    /// the one that is covered most.
+    /// compared, the cosine of the best hit if that is more. Of several texts, that of the one that
+    /// is covered most.
     pub coverage: f32,
+    /// How likely it is that a tool of the catalog fits, 0 to 1: calibrated on requests of which
+    /// half need no tool. 1 where the query names a tool. Of several texts, that of the likeliest.
+    /// `None` if the retriever does not tell.
+    ///
+    /// Where vectors are compared, it goes by how much nearer the query is to its best tool than to
+    /// small talk, knowledge, writing and the like, which a model does by itself.
+    pub confidence: Option<f32>,
     /// What was searched, and what could not be; empty if there is only one way and it worked. Of
     /// several texts, each channel stands once, with the greatest of its shares.
     pub channels: Vec<Channel>,

@@ -37,8 +37,10 @@ pub struct SelectionOptions {
     pub provider_cap: usize,
     /// Tools that are always offered, first and in the order of their ids.
     pub pins: Vec<ToolPattern>,
-    /// Below this share of the query covered by the best tool, only pinned tools are offered and
-    /// the selection says so. Default: 0, since coverage is not a calibrated probability.
+    /// If it is less likely than this that any tool fits
+    /// ([`Ranking::confidence`](crate::retrieval::Ranking::confidence)), only pinned tools are
+    /// offered and the selection says so. Default: 0.2, with which half of the requests that need
+    /// no tool get none, and of those that need one at most 5 % go without. 0 switches it off.
     pub min_confidence: f32,
 }
 
@@ -54,7 +56,7 @@ impl Default for SelectionOptions {
             per_text: 2,
             provider_cap: 128,
             pins: Vec::new(),
-            min_confidence: 0.0,
+            min_confidence: 0.2,
         }
     }
 }
@@ -124,10 +126,10 @@ impl SelectionOptions {
         self
     }
 
-    /// Sets the least share of the query that the best tool must cover.
+    /// Sets how likely it must be that any tool fits.
     #[must_use]
-    pub fn with_min_confidence(mut self, coverage: f32) -> Self {
-        self.min_confidence = coverage;
+    pub fn with_min_confidence(mut self, confidence: f32) -> Self {
+        self.min_confidence = confidence;
         self
     }
 

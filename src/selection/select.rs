@@ -28,8 +28,8 @@ pub struct Selection {
     pub excluded: Vec<ExcludedTool>,
     /// What the offered definitions cost together; never above the budget.
     pub tokens: usize,
-    /// How much of the query the best tool covers, 0 to 1 ([`Ranking::coverage`]).
-    pub confidence: f32,
+    /// How likely it is that any tool fits, 0 to 1 ([`Ranking::confidence`]); `None` if that is not known.
+    pub confidence: Option<f32>,
 }
 
 /// A tool that is offered.
@@ -118,8 +118,8 @@ pub fn select(
             None => excluded.push(ExcludedTool::new(&hit.tool, Exclusion::Unknown)),
         }
     }
-    chosen.by_rank(catalog, &candidates, ranking.coverage, &mut excluded);
-    Selection { tokens: chosen.tokens, tools: chosen.tools, excluded, confidence: ranking.coverage }
+    chosen.by_rank(catalog, &candidates, ranking.confidence, &mut excluded);
+    Selection { tokens: chosen.tokens, tools: chosen.tools, excluded, confidence: ranking.confidence }
 }
 
 struct Chosen<'a> {
@@ -140,13 +140,13 @@ impl<'a> Chosen<'a> {
         &mut self,
         catalog: &Catalog,
         candidates: &[(&Hit, &Arc<ToolEntry>)],
-        coverage: f32,
+        confidence: Option<f32>,
         excluded: &mut Vec<ExcludedTool>,
     ) {
         let options = self.options;
         let mut depth = Depth::new(catalog, candidates, options);
         let named = candidates.first().is_some_and(|(hit, _)| hit.tier == Tier::Named);
-        let unsure = coverage < options.min_confidence && !named;
+        let unsure = confidence.is_some_and(|confidence| confidence < options.min_confidence) && !named;
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut waiting = Vec::new();
         let mut last = 0;

@@ -82,7 +82,7 @@ pub struct SelectionReport {
     /// What the offered definitions cost together.
     pub tokens: usize,
     /// How much of the query the best tool covers, 0 to 1.
-    pub confidence: f64,
+    pub confidence: Option<f64>,
 }
 
 /// A tool that is offered.
@@ -273,7 +273,7 @@ impl SelectionReport {
             tools: tools.collect(),
             excluded: excluded.collect(),
             tokens: selection.tokens,
-            confidence: rounded(selection.confidence.into()),
+            confidence: selection.confidence.map(|confidence| rounded(confidence.into())),
         }
     }
 }

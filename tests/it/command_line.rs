@@ -284,14 +284,15 @@ fn an_evaluation_tells_all_figures() {
     let run = proem(&["eval", "--data", data, "--queries", "steps", "--json"]);
     assert!(run.stderr.contains("note: without is left out: none of its queries has steps"), "{}", run.stderr);
     let kinds = json!({
-        "set": "string", "retriever": "string", "tools": "number", "queries": "number", "without_gold": "number",
+        "set": "string", "retriever": "string", "embedder": "string", "tools": "number", "queries": "number", "without_gold": "number",
         "recall@1": "number", "recall@3": "number", "recall@5": "number", "recall@10": "number", "ndcg@5": "number",
         "ndcg@10": "number", "completeness@10": "number", "mrr": "number", "no_tool_auroc": "number",
-        "no_tool_auroc_coverage": "number", "ci95": {"recall@10": ["number"], "mrr": ["number"]},
+        "no_tool_auroc_score": "number", "ci95": {"recall@10": ["number"], "mrr": ["number"]},
         "latency_us": {"p50": "number", "p95": "number", "p99": "number"}, "index_ms": "number",
         "tokens": {"catalog": "number", "selected_mean": "number", "saved_ratio": "number", "counter": "string"},
+        "cut_off": {"min_confidence": "number", "no_tool_empty": "number", "fitting_lost": "number"},
         "corpus_digest": "string",
-        "config": {"version": "string", "retriever": "string", "k": "number", "queries": "string", "split": "null",
+        "config": {"version": "string", "retriever": "string", "k": "number", "queries": "string", "split": "null", "sample": "null",
             "bootstrap_seed": "number", "bootstrap_samples": "number"}
     });
     let row = run.json();

@@ -70,7 +70,7 @@ fn metatool_no_tool() {
     let report = evaluate(&set, &Lexical::new(), 10, |_, _| {}).unwrap();
     let row = &report.rows[0];
     assert_eq!((row.queries, row.without_gold), (520, 520));
-    assert_eq!((row.no_tool_auroc, row.no_tool_auroc_coverage), (Some(79.83), Some(71.67)));
+    assert_eq!((row.no_tool_auroc, row.no_tool_auroc_score), (Some(80.87), Some(79.83)));
     let split = EvalOptions::new().with_split("aware_pos");
     let report = evaluate(&set, &Lexical::new(), split, |_, _| {}).unwrap();
     assert_eq!((report.rows[0].queries, report.rows[0].no_tool_auroc), (520, None));

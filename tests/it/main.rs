@@ -25,6 +25,8 @@ mod hostile;
 mod hub;
 #[cfg(feature = "tantivy")]
 mod hybrid;
+#[cfg(all(feature = "tantivy", feature = "bundled"))]
+mod languages;
 mod layers;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod outside;

@@ -38,7 +38,7 @@ fn catalog(servers: &[usize]) -> Catalog {
 /// Hits in the order given, as `server/tool`, with their scores.
 fn ranking(hits: &[(&str, f32)]) -> Ranking {
     let mut ranking = Ranking::default();
-    ranking.coverage = 1.0;
+    ranking.confidence = Some(1.0);
     for (i, (tool, score)) in hits.iter().enumerate() {
         let (server, name) = tool.split_once('/').unwrap();
         let mut hit = hit(ToolId::new(id(server), name));
@@ -174,7 +174,7 @@ fn depth_top_confidence_and_the_providers_cap() {
     assert_eq!((chosen(&selection), why(&selection, "a/t0")), (vec!["a/t4".into()], vec![&Exclusion::ProviderCap]));
 
     let mut unsure = ranking(&hits);
-    unsure.coverage = 0.2;
+    unsure.confidence = Some(0.2);
     let sure = options.clone().with_min_confidence(0.5);
     let selection = run(&sure.clone().with_pin("a/t4".parse().unwrap()), &unsure);
     assert_eq!((chosen(&selection), why(&selection, "a/t0")), (vec!["a/t4".into()], vec![&Exclusion::Confidence]));

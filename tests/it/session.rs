@@ -218,7 +218,7 @@ fn a_host_says_what_it_lacks() {
     let unknown = builder().trust("git", TrustTier::Trusted).build();
     assert_eq!(unknown.unwrap_err().to_string(), "no server `git` in this host");
     let default = Host::builder().build();
-    if cfg!(all(feature = "tantivy", feature = "tiktoken")) {
+    if cfg!(all(feature = "tantivy", feature = "bundled", feature = "tiktoken")) {
         assert!(default.is_ok());
     } else {
         let error = default.unwrap_err();

@@ -1,6 +1,7 @@
 use std::{
     io::{self, Read},
     path::PathBuf,
+    str::FromStr,
     sync::Arc,
 };
 
@@ -133,6 +134,61 @@ impl FilterArgs {
     }
 }
 
+/// What ranks the tools.
+#[derive(Args, Debug)]
+pub(crate) struct RetrieverArgs {
+    /// What retrieves
+    #[arg(long, value_enum, default_value_t = RetrieverArg::Hybrid)]
+    pub(crate) retriever: RetrieverArg,
+    /// What turns texts into vectors: `bundled`, `local:DIR` for a folder with an ONNX model and
+    /// its tokenizer, `fastembed:NAME` for a model of the Hugging Face Hub
+    #[arg(long, value_name = "EMBEDDER", default_value = "bundled")]
+    pub(crate) embedder: EmbedderArg,
+    /// The share of vectors in a hybrid score, 0 to 1 [default: what suits most catalogs]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) dense_weight: Option<f32>,
+    /// How much a tool gains in a hybrid score where its server as a whole fits, 0 to 1
+    #[arg(long, value_name = "WEIGHT", value_parser = share)]
+    pub(crate) server_weight: Option<f32>,
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("not a number from 0 to 1".into()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum RetrieverArg {
+    /// Words: combined-fields BM25F
+    Lexical,
+    /// Vectors of meaning
+    Dense,
+    /// Both
+    Hybrid,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum EmbedderArg {
+    Bundled,
+    Local(PathBuf),
+    Named(String),
+}
+
+impl FromStr for EmbedderArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "bundled" => Ok(Self::Bundled),
+            Some(("local", folder)) if !folder.is_empty() => Ok(Self::Local(folder.into())),
+            Some(("fastembed", name)) if !name.is_empty() => Ok(Self::Named(name.into())),
+            _ => Err("neither `bundled`, `local:DIR` nor `fastembed:NAME`".into()),
+        }
+    }
+}
+
 /// What stands beside the query's text.
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
@@ -162,6 +218,8 @@ pub(crate) struct PlanArgs {
     pub(crate) context: QueryArgs,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
+    #[command(flatten)]
+    pub(crate) retriever: RetrieverArgs,
     /// What tool definitions may cost, in tokens
     #[arg(long, value_name = "TOKENS", default_value = "4000")]
     pub(crate) tools_budget: TokenBudget,
@@ -258,6 +316,8 @@ pub(crate) struct SearchArgs {
     pub(crate) context: QueryArgs,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
+    #[command(flatten)]
+    pub(crate) retriever: RetrieverArgs,
     /// The most hits
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(crate) top: usize,
@@ -274,25 +334,23 @@ pub(crate) struct EvalArgs {
     /// A set (`tools.jsonl` and `queries.jsonl`), or a folder of sets
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
-    /// What retrieves
-    #[arg(long, value_enum, default_value_t = RetrieverArg::Lexical)]
-    pub(crate) retriever: RetrieverArg,
+    #[command(flatten)]
+    pub(crate) retriever: RetrieverArgs,
     /// What of each query is searched with; sets without steps are left out of `steps`
     #[arg(long, value_enum, default_value_t = QueriesArg::Full)]
     pub(crate) queries: QueriesArg,
     /// Only the queries of this split; sets without it are left out
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
+    /// At most so many queries of each split, evenly spaced
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// Only the first queries by id
+    #[arg(long, value_name = "N", conflicts_with = "sample")]
+    pub(crate) first: Option<usize>,
     /// Print one JSON object a set, one a line
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[cfg(feature = "eval")]
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum RetrieverArg {
-    /// Combined-fields BM25F
-    Lexical,
 }
 
 #[cfg(feature = "eval")]

@@ -1,9 +1,9 @@
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use proem::{
     catalog::Catalog,
     index::{NEAR_DUPLICATE, NearDuplicates, near_duplicates},
-    retrieval::Taxonomy,
+    retrieval::{Lexical, Taxonomy},
     selection::catalog_tokens,
 };
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(crate) async fn run(args: CatalogArgs) -> Result<(), Failure> {
-    let (host, catalog) = sources::open(&args.sources).await?;
+    let (host, catalog) = sources::open(&args.sources, Arc::new(Lexical::new())).await?;
     if args.outline {
         let outline = args.topics.taxonomy(&catalog)?.outline(args.tokens, host.counts().counter());
         if outline.is_empty() {

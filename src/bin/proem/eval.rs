@@ -2,20 +2,18 @@ use std::sync::Arc;
 
 use proem::{
     eval::{DataSet, EvalOptions, QueryForm, Report, evaluate},
-    retrieval::{Lexical, Retriever},
     tokens::{CountCache, Tiktoken},
 };
 
 use crate::{
-    args::{EvalArgs, QueriesArg, RetrieverArg},
+    args::{EvalArgs, QueriesArg},
     output::{self, Failure, grouped},
+    retriever,
 };
 
 pub(crate) fn run(args: EvalArgs) -> Result<(), Failure> {
     let sets = sets(&args)?;
-    let retriever: Box<dyn Retriever> = match args.retriever {
-        RetrieverArg::Lexical => Box::new(Lexical::default()),
-    };
+    let retriever = retriever::of(&args.retriever)?;
     let counts = Arc::new(CountCache::new(Arc::new(Tiktoken::default())));
     let mut options = EvalOptions::new().with_counts(counts).with_queries(match args.queries {
         QueriesArg::Full => QueryForm::Full,
@@ -59,6 +57,15 @@ fn sets(args: &EvalArgs) -> Result<Vec<DataSet>, Failure> {
         }
         None => true,
     });
+    for set in &mut sets {
+        if let Some(per_split) = args.sample {
+            *set = set.sampled(per_split);
+        } else if let Some(count) = args.first {
+            // The split first: of a part, its first queries.
+            set.queries.retain(|query| args.split.is_none() || query.split == args.split);
+            *set = set.first(count);
+        }
+    }
     if sets.is_empty() { Err("no set has what is asked for".into()) } else { Ok(sets) }
 }
 
@@ -75,6 +82,8 @@ fn shown(report: &Report) -> String {
         "complete@10",
         "mrr",
         "no tool",
+        "declined",
+        "lost",
         "tokens",
         "p50 us",
         "p99 us",
@@ -95,6 +104,8 @@ fn shown(report: &Report) -> String {
             percent(row.completeness_10),
             percent(row.mrr_10),
             row.no_tool_auroc.map_or("-".to_owned(), percent),
+            row.cut_off.map_or("-".to_owned(), |cut_off| percent(cut_off.no_tool_empty)),
+            row.cut_off.map_or("-".to_owned(), |cut_off| percent(cut_off.fitting_lost)),
             row.tokens.as_ref().map_or("-".to_owned(), |tokens| format!("{:.0}", tokens.selected_mean)),
             format!("{:.0}", measured.latency_us.p50),
             format!("{:.0}", measured.latency_us.p99),

@@ -8,6 +8,7 @@ mod catalog;
 mod eval;
 mod output;
 mod plan;
+mod retriever;
 mod search;
 mod sources;
 

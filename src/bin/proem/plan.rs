@@ -6,11 +6,11 @@ use proem::session::Report;
 use crate::{
     args::PlanArgs,
     output::{self, Failure, grouped},
-    sources,
+    retriever, sources,
 };
 
 pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
-    let (host, catalog) = sources::open(&args.sources).await?;
+    let (host, catalog) = sources::open(&args.sources, retriever::of(&args.retriever)?).await?;
     let mut session = host.session_at(args.now.unwrap_or_else(Timestamp::now));
     let mut turn = session
         .turn(args.context.query(&args.query))

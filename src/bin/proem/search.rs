@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use proem::retrieval::{Origin, Tier};
+use proem::retrieval::{Channel, Origin, Ranking, Tier};
 use serde::Serialize;
 
 use crate::{
     args::SearchArgs,
     output::{self, Failure},
-    sources,
+    retriever, sources,
 };
 
 #[derive(Serialize)]
@@ -20,10 +20,12 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
     fields: BTreeMap<&'static str, f64>,
+    /// Its own score in each channel.
+    channels: BTreeMap<&'static str, f64>,
 }
 
 pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
-    let (host, catalog) = sources::open(&args.sources).await?;
+    let (host, catalog) = sources::open(&args.sources, retriever::of(&args.retriever)?).await?;
     let index = host.composer().index(&catalog).await?;
     let filter = args.filter.filter(&catalog)?;
     let ranking = index.search(&args.context.query(&args.query), &filter, args.top)?;
@@ -39,24 +41,41 @@ pub(crate) async fn run(args: SearchArgs) -> Result<(), Failure> {
             tier: if hit.tier == Tier::Named { "named" } else { "scored" },
             origin: (hit.origin != Origin::Query).then(|| hit.origin.to_string()),
             fields: hit.fields.iter().map(|(field, score)| (*field, rounded(*score))).collect(),
+            channels: hit.channels.iter().map(|(channel, score)| (*channel, rounded(*score))).collect(),
         })
         .collect();
     if args.json {
         return output::print(serde_json::to_string_pretty(&rows)?);
     }
-    let mut table = output::table(&["#", "tool", "score", "fields"]);
+    let mut table = output::table(&["#", "tool", "score", "channels", "fields"]);
     for row in &rows {
-        let mut fields: Vec<_> = row.fields.iter().collect();
-        fields.sort_by(|a, b| b.1.total_cmp(a.1));
-        let mut fields: Vec<_> = fields.into_iter().map(|(field, score)| format!("{field} {score:.2}")).collect();
+        let mut why = scores(&row.fields);
         if row.tier == "named" {
-            fields.insert(0, "named in the query".to_owned());
+            why.insert(0, "named in the query".to_owned());
         }
-        fields.extend(row.origin.clone().map(|origin| format!("({origin})")));
+        why.extend(row.origin.clone().map(|origin| format!("({origin})")));
         let tool = format!("{}/{}", row.server, row.name);
-        table.add_row([row.rank.to_string(), tool, format!("{:.2}", row.score), fields.join(", ")]);
+        let channels = scores(&row.channels).join(", ");
+        table.add_row([row.rank.to_string(), tool, format!("{:.2}", row.score), channels, why.join(", ")]);
     }
-    output::print(output::text(&table))
+    output::print(output::text(&table) + &weights(&ranking))
+}
+
+/// Scores by name, the greatest first.
+fn scores(scores: &BTreeMap<&str, f64>) -> Vec<String> {
+    let mut scores: Vec<_> = scores.iter().collect();
+    scores.sort_by(|a, b| b.1.total_cmp(a.1));
+    scores.into_iter().map(|(name, score)| format!("{name} {score:.2}")).collect()
+}
+
+/// What each channel counted for, and what did not work.
+fn weights(ranking: &Ranking) -> String {
+    let weight = |channel: &Channel| match &channel.trouble {
+        Some(trouble) => format!("{} {:.0} % ({trouble})", channel.name, 100.0 * channel.weight),
+        None => format!("{} {:.0} %", channel.name, 100.0 * channel.weight),
+    };
+    let weights: Vec<_> = ranking.channels.iter().map(weight).collect();
+    if weights.is_empty() { String::new() } else { format!("\n\n weights: {}", weights.join(", ")) }
 }
 
 /// To four places: enough to compare, and the same on every machine.

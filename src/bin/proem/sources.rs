@@ -6,6 +6,7 @@ use proem::{
     client::{CaptureClient, Client, Config, Limits, StreamClient},
     demo,
     id::ServerId,
+    retrieval::Retriever,
 };
 
 use crate::{
@@ -16,11 +17,11 @@ use crate::{
 /// Opens all sources, asks their servers, and warns of what failed.
 ///
 /// Fails if there is nothing to go on with: no server at all, or none that answered.
-pub(crate) async fn open(args: &SourceArgs) -> Result<(Host, Catalog), Failure> {
+pub(crate) async fn open(args: &SourceArgs, retriever: Arc<dyn Retriever>) -> Result<(Host, Catalog), Failure> {
     let limits = Limits::default().with_request(Duration::from_secs(args.timeout));
     let servers = servers(args, &limits)?;
     let count = servers.len();
-    let mut host = Host::builder().servers(servers).limits(limits);
+    let mut host = Host::builder().servers(servers).limits(limits).shared_retriever(retriever);
     if args.sources.demo {
         // They are part of this program.
         host = demo::servers().iter().fold(host, |host, demo| host.trust(demo.id().to_string(), TrustTier::Trusted));

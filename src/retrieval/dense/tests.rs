@@ -106,18 +106,18 @@ fn only_new_texts_are_embedded() {
     world.insert((2, 5), "a twin".into());
     world.insert((1, 5), "a twin".into());
     let first = retriever.index(&catalog(&world, false), None).unwrap();
-    // The twins have one text.
-    assert_eq!(embedder.counts(), (17, 0));
+    // And the requests that need no tool, once.
+    assert_eq!(embedder.counts(), (18, 128));
     world.insert((0, 0), "changed".into());
     world.remove(&(0, 1));
     let moved = world.remove(&(0, 2)).unwrap();
     let second = retriever.index(&catalog(&world, false), Some(&first)).unwrap();
     assert_eq!(embedder.counts(), (1, 0));
-    // What another server has now was embedded for the first one.
+    // What another server has now is another text: its server's name is part of it.
     world.remove(&(1, 2));
     world.insert((1, 2), moved);
     retriever.index(&catalog(&world, false), Some(&first)).unwrap();
-    assert_eq!(embedder.counts(), (1, 0));
+    assert_eq!(embedder.counts(), (2, 0));
     // Two queries, the second of them asked again.
     for query in ["mail", "web", "web"] {
         search(&second, query, &Filter::new());
