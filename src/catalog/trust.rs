@@ -9,7 +9,7 @@ use std::fmt;
 /// | | named by a request | of equal scores | places in a selection | others fall behind its best tool |
 /// |---|---|---|---|---|
 /// | trusted | before others of the same name | first | [`per_server`](crate::selection::SelectionOptions::per_server) | yes |
-/// | standard | as spelled | then | the same | after the first [`min`](crate::selection::SelectionOptions::min) of them |
+/// | standard | as spelled | then | the same | no: behind the best of theirs |
 /// | untrusted | not where a server that is trusted more has the name, unless the request names the server too; not by words with spaces | last | [`per_untrusted_server`](crate::selection::SelectionOptions::per_untrusted_server) | where there are no others |
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]

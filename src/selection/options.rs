@@ -11,9 +11,7 @@ pub struct SelectionOptions {
     pub top: usize,
     /// So many of the best are offered however far their scores fall behind, and by name alone
     /// rather than not at all. Default: 5, since in a small catalog scores say little: words that
-    /// all tools share weigh next to nothing. Tools of the best one's server are not counted for the
-    /// others, unless that server is trusted: one that copies the request into its tools would else
-    /// push all others out. So 5 means up to 5 more tools than the scores ask for.
+    /// all tools share weigh next to nothing.
     pub min: usize,
     /// A tool is offered while its score is at least this share of the best one's. Default: 0.4,
     /// which was measured to keep 92 % of the needed tools at 12 on average, better than a fixed

@@ -144,7 +144,7 @@ impl<'a> Chosen<'a> {
         excluded: &mut Vec<ExcludedTool>,
     ) {
         let options = self.options;
-        let mut depth = Depth::new(catalog, candidates, options);
+        let depth = Depth::new(catalog, candidates, options);
         let named = candidates.first().is_some_and(|(hit, _)| hit.tier == Tier::Named);
         let unsure = confidence.is_some_and(|confidence| confidence < options.min_confidence) && !named;
         let mut reasons: Vec<Option<Exclusion>> = vec![None; candidates.len()];
@@ -152,18 +152,17 @@ impl<'a> Chosen<'a> {
         let mut last = 0;
         let mut gates = Gates::new(catalog, options);
         for (i, (hit, entry)) in candidates.iter().enumerate() {
-            let (place, deep) = depth.place(i, hit, entry);
             reasons[i] = if unsure {
                 Some(Exclusion::Confidence)
-            } else if deep {
+            } else if depth.is_behind(i, hit, entry) {
                 Some(Exclusion::Depth)
             } else if self.ranked >= options.top {
                 Some(Exclusion::Top)
             } else if let Some(gate) = gates.hold_back(entry) {
-                waiting.push((i, place, gate));
+                waiting.push((i, gate));
                 None
             } else {
-                let taken = self.take_ranked(place, hit, entry);
+                let taken = self.take_ranked(i, hit, entry);
                 if taken.is_ok() {
                     last = i;
                     gates.let_through(entry);
@@ -171,10 +170,10 @@ impl<'a> Chosen<'a> {
                 taken.err()
             };
         }
-        for (i, place, gate) in waiting {
+        for (i, gate) in waiting {
             let (hit, entry) = candidates[i];
             reasons[i] = if self.ranked < options.top {
-                self.take_ranked(place, hit, entry).err()
+                self.take_ranked(i, hit, entry).err()
             } else if i < last {
                 // Tools that are worth less have the places.
                 Some(gate)

@@ -13,8 +13,9 @@ use proem::{
     catalog::{Catalog, TrustTier},
     eval::{DataSet, LabeledQuery},
     id::{ServerId, ToolId},
+    index::StaticEmbedder,
     protocol::Tool,
-    retrieval::{Filter, Lexical, Retriever, Tier, ToolIndex},
+    retrieval::{Filter, Hybrid, Lexical, Retriever, Tier, ToolIndex},
     selection::{Selection, SelectionOptions, select},
     tokens::{BytesPerToken, CountCache, TokenBudget},
 };
@@ -145,16 +146,28 @@ fn words(catalog: &Catalog) -> Vec<String> {
 fn tools_that_repeat_the_request() {
     let lexical = Lexical::new();
     let Some(ground) = Ground::open(&lexical) else { return };
-    let cost = |attack: fn(&str) -> Vec<Tool>| ground.aimed(&lexical, TrustTier::Standard, attack).within(8.0);
+    let cost = |attack: fn(&str) -> Vec<Tool>| ground.aimed(&lexical, TrustTier::Standard, attack).within(5.0);
     // The last is one tool alone.
     let costs = [cost(copies), cost(varied_copies), cost(named_copies), cost(|request| copies(request).split_off(9))];
     let expected = [
-        "92.31 -> 85.00, 5.00 places",
-        "92.31 -> 85.22, 4.85 places",
-        "92.31 -> 85.00, 5.00 places",
-        "92.31 -> 85.00, 1.00 places",
+        "92.64 -> 89.14, 3.27 places",
+        "92.64 -> 89.14, 2.97 places",
+        "92.64 -> 89.14, 3.29 places",
+        "92.64 -> 90.69, 1.00 places",
     ];
     assert_eq!(costs, expected);
+}
+
+/// Vectors are easier to aim at than words: the request as a description is its nearest neighbour.
+#[test]
+fn tools_that_repeat_the_request_before_vectors() {
+    let hybrid = Hybrid::new(StaticEmbedder::bundled());
+    let Some(ground) = Ground::open(&hybrid) else { return };
+    let cost = |attack: fn(&str) -> Vec<Tool>| ground.aimed(&hybrid, TrustTier::Standard, attack).within(5.0);
+    assert_eq!(
+        [cost(copies), cost(varied_copies), cost(named_copies)],
+        ["91.36 -> 87.36, 2.62 places", "91.36 -> 88.02, 2.15 places", "91.36 -> 87.36, 2.64 places"]
+    );
 }
 
 #[test]
@@ -162,7 +175,7 @@ fn an_untrusted_server_gains_less() {
     let lexical = Lexical::new();
     let Some(ground) = Ground::open(&lexical) else { return };
     let cost = |attack: fn(&str) -> Vec<Tool>| ground.aimed(&lexical, TrustTier::Untrusted, attack).within(4.0);
-    assert_eq!([cost(varied_copies), cost(named_copies)], ["92.31 -> 89.80, 2.33 places"; 2]);
+    assert_eq!([cost(varied_copies), cost(named_copies)], ["92.64 -> 90.02, 2.03 places"; 2]);
 }
 
 #[test]
@@ -182,7 +195,7 @@ fn tools_that_hold_many_words() {
         ground.blind(&lexical, ten(&repeated)),
         ground.aimed(&lexical, TrustTier::Standard, long),
     ];
-    let expected = ["92.31 -> 91.86, 0.00 places", "92.31 -> 91.77, 0.00 places", "92.31 -> 92.18, 0.00 places"];
+    let expected = ["92.64 -> 92.38, 0.00 places", "92.64 -> 92.12, 0.00 places", "92.64 -> 92.48, 0.00 places"];
     assert_eq!(costs.map(|cost| cost.within(1.0)), expected);
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[cfg(feature = "eval")]
+#[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
@@ -13,7 +13,7 @@ mod command_line;
 mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
-#[cfg(feature = "eval")]
+#[cfg(all(feature = "bundled", feature = "eval"))]
 mod eval;
 #[cfg(feature = "tantivy")]
 mod evidence;

@@ -140,7 +140,7 @@ fn no_single_server_pushes_all_others_out() {
     let run = |catalog: &Catalog, hits: &[(&str, f32)]| {
         chosen(&select(catalog, &ranking(hits), &Filter::new(), &options, &bytes())).join(" ")
     };
-    assert_eq!(run(&servers, &hits), "a/t0 a/t1 b/t0 b/t1");
+    assert_eq!(run(&servers, &hits), "a/t0 a/t1 b/t0 b/t1 c/t0 c/t1");
     assert_eq!(run(&servers, &hits[2..]), "a/t2 b/t0 b/t1 c/t0 c/t1");
     // A trusted one does.
     let trusted = Catalog::builder().trust(id("a"), TrustTier::Trusted);
