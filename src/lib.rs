@@ -37,8 +37,8 @@
 //!   endpoint, an rmcp peer that a framework already holds, a capture file, items in memory.
 //! - A [`Catalog`](catalog::Catalog) is an immutable snapshot of all of them, ordered and
 //!   digested; an [`Aggregator`](catalog::Aggregator) keeps it up to date.
-//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words alone or with an
-//!   [`Embedder`](index::Embedder) of the host's choice by meaning too;
+//! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words and by meaning: with the
+//!   embedding that ships, or an [`Embedder`](index::Embedder) of the host's choice;
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.
@@ -60,9 +60,8 @@
 //! # What it does not do
 //! It calls no model, keeps no transcript for the host, and runs no server. Of a conversation it
 //! remembers the last questions and tools, for terse follow-ups. It does not rewrite queries or
-//! descriptions with a model, though a host may hook one in. Retrieval is lexical; a host that has
-//! an embedding model joins it with [`retrieval::Hybrid`], but none ships: the feature `fastembed`
-//! runs those of others.
+//! descriptions with a model, though a host may hook one in. The embedding that ships knows English
+//! alone; the feature `fastembed` runs the models of others.
 //!
 //! # Features
 //! | feature | default | adds |
@@ -70,6 +69,7 @@
 //! | `rmcp` | yes | clients over the official SDK: `PeerClient`, `StdioClient`, `StreamClient` |
 //! | `tantivy` | yes | the lexical index, `retrieval::Lexical` |
 //! | `tiktoken` | yes | `tokens::Tiktoken` |
+//! | `bundled` | yes | the embedding that ships, `index::StaticEmbedder::bundled` |
 //! | `http` | | `client::HttpClient` |
 //! | `fastembed` | | models in ONNX form from a folder: `index::FastEmbedder`, `retrieval::FastReranker` |
 //! | `fastembed-hub` | | the same by name, downloaded |

@@ -87,7 +87,8 @@ impl Fusion {
         if sum > 0.0 { (lexical / sum, dense / sum) } else { (0.0, 0.0) }
     }
 
-    /// The tools of which a channel with a share says something, with one score each, 0 to 1.
+    /// The tools of which a channel with a share says something, with one score each, up to 1. What
+    /// is the least of all by every channel has none, and is left out.
     pub(super) fn fuse(self, lexical: &Scores, dense: &Scores, shares: (f32, f32)) -> Vec<(u32, f32)> {
         let of = |scores: &Scores| match self {
             Self::Rrf { k } => scores.reciprocal(if k.is_finite() { k.max(0.0) } else { 60.0 }),
@@ -97,6 +98,7 @@ impl Fusion {
         let both = (0..).zip(of(lexical).into_iter().zip(of(dense)));
         both.filter(|(at, _)| said(lexical, shares.0, *at) || said(dense, shares.1, *at))
             .map(|(at, (lexical, dense))| (at, shares.0 * lexical + shares.1 * dense))
+            .filter(|(_, score)| *score > 0.0)
             .collect()
     }
 }

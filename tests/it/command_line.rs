@@ -123,6 +123,9 @@ fn bad_usage_exits_with_2() {
         &["plan", "merge", "--demo", "--now", "yesterday"],
         &["search", "merge", "--demo", "--deny", "/"],
         &["search", "merge", "--demo", "--kind", "reed"],
+        &["search", "merge", "--demo", "--embedder", "minilm"],
+        &["search", "merge", "--demo", "--embedder", "local:"],
+        &["search", "merge", "--demo", "--dense-weight", "2"],
         &["catalog", "--demo", "--timeout", "0"],
         &["catalog", "--demo", "--tokens", "100"],
         &["catalog", "--demo", "--outline", "--json"],
@@ -133,6 +136,22 @@ fn bad_usage_exits_with_2() {
         assert_eq!(run.stdout, "", "{args:?}");
         assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{args:?}: {}", run.stderr);
     }
+}
+
+#[test]
+fn a_retriever_and_an_embedder_may_be_chosen() {
+    let channels = |args: &[&str]| {
+        let hits = proem(&[&["search", "merge the release branch", "--demo", "--json"], args].concat()).json();
+        let channels = hits[0]["channels"].as_object().unwrap();
+        channels.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(channels(&[]), "dense lexical");
+    assert_eq!(channels(&["--retriever", "hybrid", "--server-weight", "0.1"]), "dense lexical server");
+    assert_eq!(channels(&["--retriever", "lexical"]), "");
+    let run = proem(&["search", "merge", "--demo", "--embedder", "local:no-such-folder"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
+    let reason = if cfg!(feature = "fastembed") { "no-such-folder" } else { "without the feature `fastembed`" };
+    assert!(run.stderr.contains(reason), "{}", run.stderr);
 }
 
 #[test]
@@ -186,7 +205,8 @@ fn the_paths_of_a_plan_are_stable() {
 fn the_paths_of_a_search_and_of_a_catalog_are_stable() {
     let hits = proem(&["search", "merge the release branch", "--demo", "--json", "--top", "3"]).json();
     let kinds = json!([{
-        "server": "string", "name": "string", "score": "number", "rank": "number", "tier": "string", "fields": {}
+        "server": "string", "name": "string", "score": "number", "rank": "number", "tier": "string", "fields": {},
+        "channels": {"lexical": "number", "dense": "number"}
     }]);
     let mut missing = Vec::new();
     differences(&kinds, &hits, "", &mut missing);

@@ -93,6 +93,17 @@ fn tools_that_are_about_the_same_are_one_topic() {
     assert_eq!(facets.iter().map(|facet| facet.tools).sum::<usize>(), ranking.hits.len());
 }
 
+#[cfg(feature = "bundled")]
+#[test]
+fn the_embedding_that_ships_makes_topics_too() {
+    let taxonomy = Taxonomy::with_embedder(&small(), &proem::index::StaticEmbedder::bundled()).unwrap();
+    let sizes: Vec<_> = taxonomy.topics().iter().map(|topic| topic.tools).collect();
+    assert_eq!(sizes, [4, 2]);
+    let topic = |server: ServerId, name: &str| taxonomy.topic(&ToolId::new(server, name)).unwrap().to_owned();
+    assert_eq!(topic(server(1), "delete_boat"), topic(server(1), "get_boat"));
+    assert_eq!(topic(server(0), "get_payment"), topic(server(0), "create_payment"));
+}
+
 #[test]
 fn vectors_of_a_host_make_topics_too() {
     let catalog = small();

@@ -2,7 +2,12 @@ mod table;
 mod vocabulary;
 mod words;
 
-use std::{borrow::Cow, fmt};
+use std::{
+    borrow::Cow,
+    fmt,
+    num::NonZeroUsize,
+    thread::{self, available_parallelism},
+};
 
 use self::{
     table::Table,
@@ -96,9 +101,20 @@ impl Embedder for StaticEmbedder {
         self.table.dimensions()
     }
 
-    /// Never fails.
+    /// Never fails. Many texts are shared out among the cores at hand.
     fn embed(&self, texts: &[&str], _: TextKind) -> Result<Vec<Vec<f32>>> {
-        Ok(texts.iter().map(|text| self.table.sum(text)).collect())
+        let sums = |texts: &[&str]| texts.iter().map(|text| self.table.sum(text)).collect::<Vec<_>>();
+        let cores = if texts.len() < SHARED_OUT { 1 } else { available_parallelism().map_or(1, NonZeroUsize::get) };
+        let mut parts = texts.chunks(texts.len().div_ceil(cores).max(1));
+        let first = parts.next().unwrap_or_default();
+        let vectors = thread::scope(|scope| {
+            let others: Vec<_> = parts.map(|part| (part, scope.spawn(move || sums(part)))).collect();
+            let mut vectors = sums(first);
+            // A thread that panicked has done nothing: its part is done here.
+            others.into_iter().for_each(|(part, other)| vectors.extend(other.join().unwrap_or_else(|_| sums(part))));
+            vectors
+        });
+        Ok(vectors)
     }
 
     fn max_batch(&self) -> usize {
@@ -126,6 +142,9 @@ impl Embedder for StaticEmbedder {
         ((share - FOREIGN) / (KNOWN - FOREIGN)).clamp(0.0, 1.0)
     }
 }
+
+/// From so many texts on, to start threads takes less time than it saves.
+const SHARED_OUT: usize = 128;
 
 /// Up to the first share of letters in known words a text is in another language, from the second
 /// on it is not. Of six sets of English requests, 95 of 100 have more than 0.62 to 0.85; requests in

@@ -39,6 +39,17 @@ fn a_text_is_the_sum_of_its_pieces_and_pairs() {
 }
 
 #[test]
+fn many_texts_are_as_each_alone() {
+    let embedder = small();
+    let texts: Vec<String> = (0..300).map(|i| format!("pull{} request", "s".repeat(i % 7))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let together = embedder.embed(&texts, TextKind::Document).unwrap();
+    let alone: Vec<_> = texts.iter().map(|text| embedder.table.sum(text)).collect();
+    assert_eq!(together, alone);
+    assert!(embedder.embed(&[], TextKind::Document).unwrap().is_empty());
+}
+
+#[test]
 fn it_covers_what_it_holds_as_a_whole() {
     let embedder = small();
     for (text, expected) in
