@@ -33,6 +33,8 @@ mod outside;
 mod protocol;
 #[cfg(feature = "cli")]
 mod real_servers;
+#[cfg(all(feature = "bundled", feature = "eval"))]
+mod reference;
 mod render;
 mod resources;
 #[cfg(feature = "eval")]
