@@ -12,8 +12,11 @@ use proem::{
     retrieval::{Filter, Hybrid, Lexical, Retriever, ToolIndex},
 };
 
-/// By language: tools with a description in it, and a request for each.
-const TOOLS: [(&str, [(&str, &str, &str); 4]); 8] = [
+/// A tool with its description, and a request for it.
+type Asked = (&'static str, &'static str, &'static str);
+
+/// By language.
+const TOOLS: [(&str, [Asked; 4]); 8] = [
     (
         "zh",
         [

@@ -28,6 +28,8 @@ mod hybrid;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod languages;
 mod layers;
+#[cfg(all(feature = "tantivy", feature = "bundled"))]
+mod names;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod outside;
 mod protocol;
