@@ -48,6 +48,7 @@
 
 #[cfg(feature = "tantivy")]
 mod co_use;
+#[cfg_attr(not(feature = "tantivy"), allow(dead_code, reason = "signals of words come from the lexical index"))]
 mod confidence;
 mod dense;
 #[cfg(feature = "tantivy")]

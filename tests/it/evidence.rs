@@ -49,5 +49,5 @@ fn no_request_is_shown_by_debug() {
     assert!(shown.contains("calls: 1") && !shown.contains("usual") && !shown.contains("anna"), "{shown}");
 }
 
-#[cfg(feature = "eval")]
+#[cfg(all(feature = "bundled", feature = "eval"))]
 mod sets;

@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// What the rows of a text stand for.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "bundled"))]
     pub(super) fn entries(&self, text: &str) -> Vec<String> {
         let mut entries = Vec::new();
         self.rows(text, |row| entries.push(String::from_utf8_lossy(self.0.vocabulary.entry(row)).into_owned()));
