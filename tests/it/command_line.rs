@@ -139,6 +139,18 @@ fn bad_usage_exits_with_2() {
 }
 
 #[test]
+fn a_request_that_needs_no_tool_gets_none_unless_asked_for() {
+    let small_talk = ["plan", "hello, how are you?", "--demo"];
+    let run = proem(&small_talk);
+    assert!(run.stdout.contains("no tool fits this request: ") && run.stdout.contains("--min-confidence 0"));
+    let plan = proem(&[&small_talk[..], &["--json"]].concat()).json();
+    assert_eq!(plan["selection"]["tools"], json!([]));
+    assert!(plan["selection"]["confidence"].as_f64().unwrap() < 0.2);
+    let plan = proem(&[&small_talk[..], &["--json", "--min-confidence", "0"]].concat()).json();
+    assert!(!plan["selection"]["tools"].as_array().unwrap().is_empty());
+}
+
+#[test]
 fn a_retriever_and_an_embedder_may_be_chosen() {
     let channels = |args: &[&str]| {
         let hits = proem(&[&["search", "merge the release branch", "--demo", "--json"], args].concat()).json();

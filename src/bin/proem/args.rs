@@ -229,6 +229,9 @@ pub(crate) struct PlanArgs {
     /// The most tools besides pinned ones
     #[arg(long, value_name = "K", default_value_t = 20)]
     pub(crate) top: usize,
+    /// Offer nothing if it is less likely than this that any tool fits; 0 always offers the best
+    #[arg(long, value_name = "PROBABILITY", default_value_t = SelectionOptions::default().min_confidence, value_parser = share)]
+    pub(crate) min_confidence: f32,
     /// Always offer these tools
     #[arg(long, value_name = "PATTERN")]
     pub(crate) pin: Vec<ToolPattern>,
@@ -253,7 +256,10 @@ pub(crate) struct PlanArgs {
 
 impl PlanArgs {
     pub(crate) fn selection(&self) -> SelectionOptions {
-        let options = SelectionOptions::default().with_budget(self.tools_budget).with_top(self.top);
+        let options = SelectionOptions::default()
+            .with_budget(self.tools_budget)
+            .with_top(self.top)
+            .with_min_confidence(self.min_confidence);
         self.pin.iter().fold(options, |options, pin| options.with_pin(pin.clone()))
     }
 }

@@ -30,11 +30,11 @@ pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
     if args.json {
         return output::print(serde_json::to_string_pretty(&report)?);
     }
-    output::print(shown(&report)?)
+    output::print(shown(&report, args.min_confidence)?)
 }
 
 /// The plan as a person reads it: the tools, the resources, what is saved.
-fn shown(report: &Report) -> Result<String, Failure> {
+fn shown(report: &Report, min_confidence: f32) -> Result<String, Failure> {
     let mut out = String::new();
     let mut tools = output::table(&["#", "tool", "tokens", "why"]);
     for tool in &report.selection.tools {
@@ -51,7 +51,13 @@ fn shown(report: &Report) -> Result<String, Failure> {
     }
     writeln!(out, "{}", output::text(&tools))?;
     if report.selection.tools.is_empty() {
-        writeln!(out, " no tool fits this request")?;
+        match report.selection.confidence {
+            Some(confidence) if confidence < f64::from(min_confidence) => {
+                let likely = format!("{:.0} % likely that one does", 100.0 * confidence);
+                writeln!(out, " no tool fits this request: {likely}; --min-confidence 0 offers the best")?;
+            }
+            _ => writeln!(out, " no tool fits this request")?,
+        }
     }
     if !report.resources.is_empty() {
         let mut resources = output::table(&[" ", "resource", "tokens", "why"]);
