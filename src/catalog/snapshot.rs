@@ -93,7 +93,12 @@ impl Catalog {
 
     /// A tool by id.
     pub fn tool(&self, id: &ToolId) -> Option<&Arc<ToolEntry>> {
-        self.0.tools.binary_search_by(|entry| entry.id.cmp(id)).ok().map(|i| &self.0.tools[i])
+        self.position(id).map(|i| &self.0.tools[i])
+    }
+
+    /// Where a tool stands among [`Self::tools`].
+    pub(crate) fn position(&self, id: &ToolId) -> Option<usize> {
+        self.0.tools.binary_search_by(|entry| entry.id.cmp(id)).ok()
     }
 
     /// A tool by the name that a model knows.

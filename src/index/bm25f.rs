@@ -20,6 +20,7 @@ use tantivy::{
 
 use super::{
     field::{Field, FieldWeights},
+    mask::passes,
     roster::Carried,
     segment::Segment,
 };
@@ -114,8 +115,7 @@ impl CombinedFieldsQuery {
     }
 
     fn is_allowed(&self, slot: u32) -> bool {
-        slot != Carried::GONE
-            && self.allowed.as_ref().is_none_or(|allowed| allowed.get(slot as usize).copied().unwrap_or(false))
+        slot != Carried::GONE && passes(self.allowed.as_deref(), slot as usize)
     }
 }
 

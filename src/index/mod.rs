@@ -38,6 +38,7 @@ mod hints;
 mod language;
 #[cfg(feature = "tantivy")]
 mod lexical;
+mod mask;
 mod near_duplicates;
 mod passage;
 mod pause;
@@ -56,7 +57,6 @@ mod vector_cache;
 mod vectors;
 mod words;
 
-pub(crate) use self::dense::{Channel, DenseIndex};
 #[cfg(feature = "fastembed")]
 pub use self::fastembed::{FastEmbedder, FastEmbedderBuilder, Languages, OnnxModel, Pooling};
 #[cfg(feature = "tantivy")]
@@ -82,6 +82,10 @@ pub(crate) use self::{
     passage::passage,
     roster::{Carried, Roster},
     words::Word,
+};
+pub(crate) use self::{
+    dense::{Channel, DenseIndex},
+    mask::passes,
 };
 pub(crate) use self::{
     near_duplicates::WordSet,

@@ -140,7 +140,7 @@ impl CoUse {
 
     /// As far as the catalog has the tools.
     pub(super) fn index(&self, catalog: &Catalog) -> CoUseEvidence {
-        let at = |tool: &ToolId| catalog.tools().binary_search_by(|entry| entry.id.cmp(tool)).ok().map(|at| at as u32);
+        let at = |tool: &ToolId| catalog.position(tool).map(|at| at as u32);
         let edges = self.edges.iter().filter_map(|(from, neighbours)| {
             let neighbours = neighbours.iter().filter_map(|(to, weight)| Some((at(to)?, *weight)));
             Some((at(from)?, neighbours.collect()))

@@ -4,7 +4,7 @@ use super::{Channel, Filter, Hit, Ranking, Retriever, ToolIndex, confidence::Sig
 use crate::{
     Result,
     catalog::Catalog,
-    index::{Channel as DenseChannel, DenseIndex, DenseOptions, Embedder},
+    index::{Channel as DenseChannel, DenseIndex, DenseOptions, Embedder, passes},
 };
 
 /// Dense search: cosine between the vector of the request and those of all tools.
@@ -98,7 +98,7 @@ impl ToolIndex for DenseToolIndex {
         let tools = self.vectors.catalog().tools();
         let allowed: Option<Vec<bool>> =
             (!filter.is_empty()).then(|| tools.iter().map(|entry| filter.passes(entry)).collect());
-        let passes = |at: usize| allowed.as_ref().is_none_or(|allowed| allowed.get(at).copied().unwrap_or(false));
+        let passes = |at: usize| passes(allowed.as_deref(), at);
         let cosines = self.vectors.search(text, passes)?;
         let held = (0..).zip(&cosines.scores).map(|(at, score)| (at, *score));
         let held = held.filter(|(at, _)| self.vectors.holds(*at as usize) && passes(*at as usize));

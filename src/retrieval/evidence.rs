@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::Channel;
+use crate::index::passes;
 
 /// One kind of evidence about the tools of one catalog snapshot.
 pub(super) trait Evidence: fmt::Debug + Send + Sync {
@@ -32,7 +33,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     pub(super) fn passes(&self, at: u32) -> bool {
-        self.allowed.is_none_or(|allowed| allowed.get(at as usize).copied().unwrap_or(false))
+        passes(self.allowed, at as usize)
     }
 }
 

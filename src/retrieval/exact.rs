@@ -13,6 +13,7 @@ use std::{
     sync::Arc,
 };
 
+use super::places::places;
 use crate::{
     catalog::{Catalog, ToolEntry, TrustTier},
     id::ServerId,
@@ -116,8 +117,7 @@ impl NameIndex {
             let style = request.style(at, count);
             let trust = |position: &u32| catalog.trust(&catalog.tools()[*position as usize].id.server);
             let untrusted = |position: &u32| trust(position) == TrustTier::Untrusted;
-            let mut found: Vec<u32> = self
-                .holders(hash)
+            let mut found: Vec<u32> = places(&self.table, hash)
                 .filter(|position| passes(*position))
                 .filter(|position| {
                     let entry = &catalog.tools()[*position as usize];
@@ -144,11 +144,6 @@ impl NameIndex {
             return Some(count);
         }
         None
-    }
-
-    fn holders(&self, hash: u64) -> impl Iterator<Item = u32> {
-        let start = self.table.partition_point(|(other, _)| *other < hash);
-        self.table[start..].iter().take_while(move |(other, _)| *other == hash).map(|(_, position)| *position)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error, Result,
     catalog::{Authorization, Catalog},
-    index::{Cosines, DenseIndex, Embedder},
+    index::{Cosines, DenseIndex, Embedder, passes},
 };
 
 /// Lexical and dense search together, evidence beside them, and before all scores the tools that
@@ -189,7 +189,7 @@ impl HybridToolIndex {
         let tools = self.catalog().tools().len();
         let none = || Scores { values: vec![0.0; tools], held: vec![false; tools], range: (0.0, 0.0) };
         let Some(dense) = &self.dense else { return (none(), Compared::default()) };
-        let passes = |at: usize| allowed.is_none_or(|allowed| allowed.get(at).copied().unwrap_or(false));
+        let passes = |at: usize| passes(allowed, at);
         match dense.search(text, passes) {
             Ok(Cosines { scores, confidence, range, lead }) => {
                 let held = (0..scores.len()).map(|at| dense.holds(at) && passes(at)).collect();

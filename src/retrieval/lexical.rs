@@ -9,7 +9,7 @@ use super::{Filter, Hit, Origin, Ranking, Retriever, Tier, ToolIndex, confidence
 use crate::{
     Result,
     catalog::Catalog,
-    index::{Analyzer, LexicalIndex, LexicalOptions, Roster, Scored},
+    index::{Analyzer, LexicalIndex, LexicalOptions, Roster, Scored, passes},
 };
 
 /// Lexical search: BM25F over combined fields, and before all scores the tools that the request names.
@@ -107,9 +107,7 @@ impl LexicalToolIndex {
     pub(super) fn scan(&self, text: &str, filter: &Filter) -> Result<Scan<'_>> {
         let allowed = self.allowed(filter);
         let scored = self.postings.score(text, allowed.clone())?;
-        let passes = |position: u32| {
-            allowed.as_ref().is_none_or(|allowed| allowed.get(position as usize).copied().unwrap_or(false))
-        };
+        let passes = |position: u32| passes(allowed.as_deref(), position as usize);
         let named = self.names.named(self.roster.catalog(), text, passes);
         Ok(Scan { scored, named, allowed })
     }

@@ -68,6 +68,8 @@ mod lexical;
 mod merge;
 #[cfg(feature = "tantivy")]
 mod narrowing;
+#[cfg(feature = "tantivy")]
+mod places;
 mod query;
 mod ranking;
 mod reranker;

@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use super::evidence::{Evidence, Gain, Request};
+use super::{
+    evidence::{Evidence, Gain, Request},
+    places::places,
+};
 use crate::{catalog::Catalog, id::ServerId, index::Analyzer, json::Digest};
 
 /// Whose tools stand together: a tool gains where its server as a whole fits the request.
@@ -184,11 +187,4 @@ fn hash(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
-}
-
-/// The places of a hash in a sorted table, ascending.
-fn places(table: &[(u64, u32)], hash: u64) -> impl Iterator<Item = u32> {
-    let start = table.partition_point(|(of, _)| *of < hash);
-    let rest = table.get(start..).unwrap_or_default();
-    rest.iter().take_while(move |(of, _)| *of == hash).map(|(_, place)| *place)
 }

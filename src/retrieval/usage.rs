@@ -81,7 +81,7 @@ impl Usage {
 
     /// As far as the catalog has the tools.
     pub(super) fn index(&self, catalog: &Catalog) -> UsageEvidence {
-        let at = |tool: &ToolId| catalog.tools().binary_search_by(|entry| entry.id.cmp(tool)).ok().map(|at| at as u32);
+        let at = |tool: &ToolId| catalog.position(tool).map(|at| at as u32);
         let positions = self.learned.tools.iter().map(at).collect();
         UsageEvidence { learned: Arc::clone(&self.learned), positions, weight: self.weight }
     }

@@ -4,11 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a set that cannot be read fails the test")]
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
 
 use proem::{
     eval::{DataSet, EvalOptions, QueryForm, Report, evaluate},
@@ -16,21 +12,11 @@ use proem::{
     retrieval::{Filter, Hybrid, Lexical, Query, Retriever, Tier, ToolIndex},
 };
 
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let shared = env::var_os("PROEM_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    shared.join("data/bench").join(name)
-}
+use crate::outside;
 
+/// Opens a benchmark set.
 pub(crate) fn set(name: &str) -> Option<DataSet> {
-    let folder = folder(name);
-    if folder.is_dir() {
-        return Some(DataSet::open(&folder).unwrap());
-    }
-    let absent = format!("skipped: no benchmark set in {}", folder.display());
-    assert!(env::var("PROEM_REQUIRE_SHARED").as_deref() != Ok("1"), "{absent}");
-    println!("{absent}");
-    None
+    Some(DataSet::open(outside::shared(&format!("bench/{name}"))?).unwrap())
 }
 
 /// NDCG@10, recall at 1, 5 and 10, completeness@10.

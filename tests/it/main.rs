@@ -30,7 +30,7 @@ mod languages;
 mod layers;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(all(feature = "tantivy", feature = "tiktoken"))]
+#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 mod protocol;
 #[cfg(feature = "cli")]

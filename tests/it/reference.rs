@@ -10,7 +10,7 @@ use std::{
 use proem::{eval::Metrics, id::ToolId};
 use serde_json::json;
 
-use crate::eval::{folder, set};
+use crate::{eval::set, outside};
 
 /// Loads the evaluator's `score`, not its program nor what that ranks with, and scores each line of stdin.
 const SCORE: &str = "
@@ -49,7 +49,7 @@ fn figures_are_those_of_the_independent_evaluator() {
             Metrics::of(&ranking, &query.groups);
         ours.push([r1, r3, r5, r10, ndcg_5, ndcg_10, completeness_10, mrr_10]);
     }
-    let script = folder("").join("../../tools/eval_baselines.py");
+    let script = outside::shared("../tools/eval_baselines.py").unwrap();
     let mut python = Command::new("python3")
         .args(["-c", SCORE])
         .arg(script)

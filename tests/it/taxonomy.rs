@@ -263,7 +263,7 @@ fn an_outline_is_cut_by_steps() {
 
 /// How far one tool of a hundred, taken away, changes the tree: of the pairs of tools that were in one topic,
 /// how many still are.
-#[cfg(all(feature = "eval", feature = "tiktoken"))]
+#[cfg(feature = "eval")]
 #[test]
 fn a_tree_is_much_the_same_without_a_few_tools() {
     let Some(folder) = crate::outside::shared("bench/livemcpbench") else { return };
@@ -287,7 +287,7 @@ fn a_tree_is_much_the_same_without_a_few_tools() {
 }
 
 /// What a request says of kind and topic, as a hard filter and as a small plus: NDCG@10 in percent.
-#[cfg(all(feature = "eval", feature = "tiktoken"))]
+#[cfg(feature = "eval")]
 #[test]
 fn what_a_tree_does_for_livemcpbench() {
     use proem::eval::{DataSet, Metrics};

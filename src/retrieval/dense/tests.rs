@@ -61,6 +61,23 @@ fn dense(identity: &str) -> (Arc<Trigrams>, Dense) {
     (Arc::clone(&embedder), Dense::shared(embedder).with_options(options))
 }
 
+/// An index that is made from the one before, world after world, answers as one made from nothing.
+pub(in crate::retrieval) fn follows(
+    retriever: &dyn Retriever,
+    worlds: &[World],
+    query: &str,
+) -> std::result::Result<(), TestCaseError> {
+    let mut index: Option<Arc<dyn ToolIndex>> = None;
+    for world in worlds {
+        let catalog = catalog(world, false);
+        let next = retriever.index(&catalog, index.as_ref()).unwrap();
+        let fresh = retriever.index(&catalog, None).unwrap();
+        prop_assert_eq!(search(&next, query, &Filter::new()), search(&fresh, query, &Filter::new()));
+        index = Some(next);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn an_index_made_from_another_answers_as_one_made_from_nothing(
@@ -70,14 +87,7 @@ proptest! {
     ) {
         let options = DenseOptions::default().with_storage(storage);
         let retriever = Dense::new(Trigrams::new("a")).with_options(options);
-        let mut index: Option<Arc<dyn ToolIndex>> = None;
-        for world in &worlds {
-            let catalog = catalog(world, false);
-            let next = retriever.index(&catalog, index.as_ref()).unwrap();
-            let fresh = retriever.index(&catalog, None).unwrap();
-            prop_assert_eq!(search(&next, &query, &Filter::new()), search(&fresh, &query, &Filter::new()));
-            index = Some(next);
-        }
+        follows(&retriever, &worlds, &query)?;
     }
 
     #[test]

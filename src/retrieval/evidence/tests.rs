@@ -10,7 +10,7 @@ use crate::{
     protocol::Tool,
     retrieval::{
         CoUse, Dense, Filter, Hybrid, Lexical, Ranking, Retriever, Tier, ToolIndex, Usage, UsageLog,
-        dense::tests::{catalog, texts, worlds},
+        dense::tests::{catalog, follows, texts, worlds},
         servers::ServerEvidence,
     },
 };
@@ -112,14 +112,7 @@ proptest! {
         query in queries(),
     ) {
         let retriever = retriever(&calls, 0.7, false);
-        let mut index: Option<Arc<dyn ToolIndex>> = None;
-        for world in &worlds {
-            let catalog = catalog(world, false);
-            let next = retriever.index(&catalog, index.as_ref()).unwrap();
-            let fresh = retriever.index(&catalog, None).unwrap();
-            prop_assert_eq!(search(&next, &query, &Filter::new()), search(&fresh, &query, &Filter::new()));
-            index = Some(next);
-        }
+        follows(&retriever, &worlds, &query)?;
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
         trigrams::{Mode, Trigrams},
     },
     protocol::Tool,
-    retrieval::dense::tests::{catalog, some_world, texts, worlds},
+    retrieval::dense::tests::{catalog, follows, some_world, texts, worlds},
 };
 
 fn search(index: &Arc<dyn ToolIndex>, query: &str, filter: &Filter) -> Ranking {
@@ -40,14 +40,7 @@ proptest! {
         query in queries(),
     ) {
         let (_, retriever) = hybrid();
-        let mut index: Option<Arc<dyn ToolIndex>> = None;
-        for world in &worlds {
-            let catalog = catalog(world, false);
-            let next = retriever.index(&catalog, index.as_ref()).unwrap();
-            let fresh = retriever.index(&catalog, None).unwrap();
-            prop_assert_eq!(search(&next, &query, &Filter::new()), search(&fresh, &query, &Filter::new()));
-            index = Some(next);
-        }
+        follows(&retriever, &worlds, &query)?;
     }
 
     #[test]

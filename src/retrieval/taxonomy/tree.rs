@@ -217,7 +217,7 @@ impl Taxonomy {
     }
 
     pub(super) fn position(&self, tool: &ToolId) -> Option<usize> {
-        self.catalog.tools().binary_search_by(|entry| entry.id.cmp(tool)).ok()
+        self.catalog.position(tool)
     }
 
     /// By position in a catalog: the kind of its tool, and the place of its topic among

@@ -10,7 +10,7 @@ use proem::{
     retrieval::{CoUse, Filter, Hybrid, Lexical, Retriever, ToolIndex, Usage},
 };
 
-use crate::eval::{folder, set};
+use crate::{eval::set, outside};
 
 fn words() -> Hybrid {
     Hybrid::lexical(Lexical::new())
@@ -86,7 +86,7 @@ fn a_server_that_repeats_the_request_gains_nothing() {
 #[test]
 fn edges_that_a_host_knows() {
     let Some(set) = set("toollinkos") else { return };
-    let edges = fs::read_to_string(folder("toollinkos").join("depends.jsonl")).unwrap();
+    let edges = fs::read_to_string(outside::shared("bench/toollinkos/depends.jsonl").unwrap()).unwrap();
     let tool = |value: &serde_json::Value| {
         let [server, name] = [&value[0], &value[1]].map(|text| text.as_str().unwrap().to_owned());
         ToolId::new(ServerId::new(server).unwrap(), name)
