@@ -1,6 +1,8 @@
 //! The one [`Error`], and the [`ClientError`] that a server's client answers with.
 
-use std::{error::Error as StdError, path::PathBuf, time::Duration};
+use std::{error::Error as StdError, fmt, path::PathBuf, time::Duration};
+
+use serde_json::{Map, Value};
 
 use crate::id::ServerId;
 
@@ -164,8 +166,8 @@ pub enum ClientError {
     Unsupported,
     /// The server wants input from the user first (`input_required`, MCP 2026-07-28): the host
     /// asks, and sends the request again with the answers.
-    #[error("the server asks for input before it answers")]
-    InputRequired,
+    #[error("the server asks for input before it answers ({0})")]
+    InputRequired(Box<InputRequired>),
 }
 
 impl ClientError {
@@ -210,6 +212,41 @@ impl ClientError {
     /// Whether the server does not have this part of the protocol.
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::Unsupported | Self::Rpc { code: Self::METHOD_NOT_FOUND, .. })
+    }
+}
+
+/// What a server asks for before it answers. Shown and logged by its methods alone: what it asks is
+/// untrusted, and its state may be a secret.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct InputRequired {
+    /// Its requests (`inputRequests`) by key: elicitations, sampling, roots. Untrusted.
+    pub requests: Map<String, Value>,
+    /// Its `requestState`, to be echoed in [`InputResponses`](crate::protocol::InputResponses).
+    pub state: Option<String>,
+}
+
+impl InputRequired {
+    /// A request for input.
+    pub fn new(requests: Map<String, Value>, state: Option<String>) -> Self {
+        Self { requests, state }
+    }
+}
+
+impl fmt::Display for InputRequired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let methods = self.requests.values().filter_map(|request| request.get("method")?.as_str());
+        let methods: Vec<String> = methods.take(4).map(excerpt).collect();
+        match methods.len() {
+            0 => f.write_str("it does not say what"),
+            shown => write!(f, "{}{}", methods.join(", "), if self.requests.len() > shown { ", …" } else { "" }),
+        }
+    }
+}
+
+impl fmt::Debug for InputRequired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InputRequired({self})")
     }
 }
 

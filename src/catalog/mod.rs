@@ -6,6 +6,7 @@
 //! [`failure`](Catalog::failures), keeps its last good list if it had one, and hides nothing else.
 
 mod aggregator;
+mod cache_policy;
 mod diff;
 mod entry;
 mod heard;
@@ -18,6 +19,7 @@ mod trust;
 
 pub use self::{
     aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
+    cache_policy::CachePolicy,
     diff::{CatalogDiff, ItemId},
     entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
     lists::{Authorization, ListCache},

@@ -74,7 +74,10 @@ use tokio::sync::broadcast;
 
 use crate::{
     error::ClientError,
-    protocol::{CacheScope, CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
+    protocol::{
+        CacheScope, CallToolResult, Completion, CompletionRequest, GetPromptResult, InputResponses, ReadResourceResult,
+        ServerInfo, ttl,
+    },
 };
 
 #[cfg(feature = "tantivy")]
@@ -116,6 +119,16 @@ pub trait Client: fmt::Debug + Send + Sync {
         Box::pin(async { Err(ClientError::Unsupported) })
     }
 
+    /// Reads a resource again whose server [asked for input](ClientError::InputRequired) first.
+    fn read_resource_with<'a>(
+        &'a self,
+        uri: &'a str,
+        input: &'a InputResponses,
+    ) -> ClientResult<'a, ReadResourceResult> {
+        let _ = (uri, input);
+        Box::pin(async { Err(ClientError::Unsupported) })
+    }
+
     /// Gets a prompt, with all arguments as strings.
     fn get_prompt<'a>(
         &'a self,
@@ -123,6 +136,23 @@ pub trait Client: fmt::Debug + Send + Sync {
         arguments: &'a BTreeMap<String, String>,
     ) -> ClientResult<'a, GetPromptResult> {
         let _ = (name, arguments);
+        Box::pin(async { Err(ClientError::Unsupported) })
+    }
+
+    /// Gets a prompt again whose server [asked for input](ClientError::InputRequired) first.
+    fn get_prompt_with<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a BTreeMap<String, String>,
+        input: &'a InputResponses,
+    ) -> ClientResult<'a, GetPromptResult> {
+        let _ = (name, arguments, input);
+        Box::pin(async { Err(ClientError::Unsupported) })
+    }
+
+    /// Suggests values for an argument of a prompt or a resource template.
+    fn complete<'a>(&'a self, request: &'a CompletionRequest) -> ClientResult<'a, Completion> {
+        let _ = request;
         Box::pin(async { Err(ClientError::Unsupported) })
     }
 
@@ -236,14 +266,8 @@ impl Page {
         Ok(Self {
             items,
             next_cursor: field("nextCursor").and_then(|v| v.as_str().map(str::to_owned)),
-            ttl: field("ttlMs").and_then(|v| v.as_f64()).filter(|ms| *ms > 0.0).map(|ms| {
-                // A day is the most that any answer is reused for (rmcp's bound too).
-                Duration::from_millis(ms.min(86_400_000.0) as u64)
-            }),
-            scope: match field("cacheScope").as_ref().and_then(Value::as_str) {
-                Some("public") => CacheScope::Public,
-                _ => CacheScope::Private,
-            },
+            ttl: field("ttlMs").and_then(|ms| ttl(ms.as_f64()?)),
+            scope: CacheScope::parse(field("cacheScope").as_ref().and_then(Value::as_str)),
         })
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{ListKind, Page, carried::carried};
 use crate::{
-    error::{ClientError, excerpt},
+    error::{ClientError, InputRequired, excerpt},
     protocol::{CallToolResult, GetPromptResult, Read, ReadResourceResult, ServerInfo},
 };
 
@@ -111,7 +111,7 @@ impl Requests {
         let value: Value = serde_json::from_str(raw.get()).map_err(|error| unreadable(error.to_string()))?;
         match value.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => {}
-            Some("input_required") => return Err(ClientError::InputRequired),
+            Some("input_required") => return Err(input_required(value)),
             Some(other) => return Err(unreadable(format!("resultType `{other}` is not known"))),
         }
         let read = read(value).map_err(unreadable)?;
@@ -168,6 +168,16 @@ impl Requests {
             other => ClientError::unreachable(excerpt(&other.to_string())),
         }
     }
+}
+
+/// What the server asks for first, bounded by the answer itself.
+fn input_required(mut value: Value) -> ClientError {
+    let requests = match value.get_mut("inputRequests").map(Value::take) {
+        Some(Value::Object(requests)) => requests,
+        _ => Map::new(),
+    };
+    let state = value.get("requestState").and_then(Value::as_str).map(str::to_owned);
+    ClientError::InputRequired(Box::new(InputRequired::new(requests, state)))
 }
 
 /// The innermost error: the outer ones hold URLs, and say less.

@@ -1,9 +1,12 @@
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::{
     annotations::Annotations,
     fields::{Fields, Read},
     resource::Resource,
+    server::{CacheScope, ttl},
 };
 
 /// One piece of what a prompt, a tool or a resource says.
@@ -131,6 +134,10 @@ impl ResourceContents {
 pub struct ReadResourceResult {
     /// The contents in the server's order. Empty does not mean "not found".
     pub contents: Vec<ResourceContents>,
+    /// How long it may be reused (`ttlMs`). `None` (legacy, or not said) counts as zero.
+    pub ttl: Option<Duration>,
+    /// Who may be given it again.
+    pub scope: CacheScope,
     /// Everything else, as sent.
     pub extra: Map<String, Value>,
 }
@@ -151,8 +158,10 @@ impl ReadResourceResult {
                 Err(reason) => notes.push(format!("contents[{i}]: {reason}")),
             }
         }
+        let ttl = fields.number("ttlMs").and_then(ttl);
+        let scope = CacheScope::parse(fields.string("cacheScope").as_deref());
         let (extra, more) = fields.finish();
         notes.extend(more);
-        Ok(Read { item: Self { contents, extra }, notes })
+        Ok(Read { item: Self { contents, ttl, scope, extra }, notes })
     }
 }

@@ -69,6 +69,10 @@ impl Fields {
         })
     }
 
+    pub(super) fn number(&mut self, name: &str) -> Option<f64> {
+        self.take(name, "a number", |value| value.as_f64().ok_or(value))
+    }
+
     pub(super) fn array(&mut self, name: &str) -> Option<Vec<Value>> {
         self.take(name, "an array", |value| match value {
             Value::Array(items) => Ok(items),

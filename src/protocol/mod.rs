@@ -22,18 +22,23 @@
 //! ```
 
 mod annotations;
+mod completion;
 mod content;
 mod fields;
+mod input;
 mod prompt;
 mod resource;
 mod schema;
 mod server;
 mod tool;
 
+pub(crate) use self::server::ttl;
 pub use self::{
     annotations::{Annotations, Role},
+    completion::{Completion, CompletionRequest, CompletionTarget},
     content::{ContentBlock, ReadResourceResult, ResourceContents},
     fields::Read,
+    input::InputResponses,
     prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage},
     resource::{Resource, ResourceTemplate},
     schema::Schema,

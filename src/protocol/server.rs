@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 /// What a server says of itself when a client connects (`server/discover` or `initialize`).
@@ -30,4 +32,17 @@ pub enum CacheScope {
     /// Only the same authorization context. The default: a server that does not say may mean either.
     #[default]
     Private,
+}
+
+impl CacheScope {
+    /// Private unless the server says `public`.
+    pub(crate) fn parse(sent: Option<&str>) -> Self {
+        if sent == Some("public") { Self::Public } else { Self::Private }
+    }
+}
+
+/// How long an answer may be reused (`ttlMs`): `None` where it is not above zero, and a day at most
+/// (rmcp's bound too).
+pub(crate) fn ttl(ms: f64) -> Option<Duration> {
+    (ms > 0.0).then(|| Duration::from_millis(ms.min(86_400_000.0) as u64))
 }

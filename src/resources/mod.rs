@@ -7,12 +7,14 @@
 //! texts really cost.
 
 mod attach;
+mod estimate;
 mod rank;
 mod recency;
 mod select;
 
 pub use self::{
     attach::{Attached, AttachedText, ReadLimits, attach},
+    estimate::{IMAGE_TOKENS, estimated_tokens},
     rank::{RankedResource, ResourceValue, rank},
     recency::parse_timestamp,
     select::{ExcludedResource, ResourceExclusion, ResourceOptions, ResourceSelection, SelectedResource, select},

@@ -2,12 +2,11 @@ use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
-use super::rank::{RankedResource, ResourceValue, rank};
-use crate::{
-    catalog::{Catalog, ResourceEntry},
-    id::ResourceId,
-    tokens::TokenBudget,
+use super::{
+    estimate::estimated_tokens,
+    rank::{RankedResource, ResourceValue, rank},
 };
+use crate::{catalog::Catalog, id::ResourceId, tokens::TokenBudget};
 
 /// How resources are selected.
 #[derive(Clone, Debug)]
@@ -194,17 +193,11 @@ pub fn select(catalog: &Catalog, options: &ResourceOptions) -> ResourceSelection
     selection
 }
 
-fn estimated_tokens(entry: &ResourceEntry) -> usize {
-    const UNKNOWN_SIZE_TOKENS: usize = 500;
-    let size = entry.resource.size.map(|bytes| usize::try_from(bytes.div_ceil(4)).unwrap_or(usize::MAX));
-    size.unwrap_or(UNKNOWN_SIZE_TOKENS)
-}
-
 impl ResourceSelection {
     /// Whether it fits, and is taken.
     fn take(&mut self, resource: &RankedResource, pinned: bool, budget: TokenBudget) -> bool {
         let entry = &resource.entry;
-        let estimated_tokens = estimated_tokens(entry);
+        let estimated_tokens = estimated_tokens(&entry.resource);
         let left = budget.tokens() - self.estimated_tokens;
         if estimated_tokens > left {
             let reason = ResourceExclusion::does_not_fit(resource.value.required, estimated_tokens, left);

@@ -133,7 +133,7 @@ async fn errors_say_what_the_server_said() {
     });
     assert!(client.list(ListKind::Tools, None).await.unwrap_err().is_unsupported());
     assert!(client.read_resource("a:b").await.unwrap_err().is_not_found());
-    assert!(matches!(client.get_prompt("p", &BTreeMap::new()).await, Err(ClientError::InputRequired)));
+    assert!(matches!(client.get_prompt("p", &BTreeMap::new()).await, Err(ClientError::InputRequired(_))));
     let task = client.call_tool("t", Map::new()).await.unwrap_err();
     assert_eq!(task.to_string(), "unreadable answer: the result of tools/call: resultType `task` is not known");
     assert!(matches!(client.list(ListKind::Prompts, None).await, Err(ClientError::Malformed { .. })));
