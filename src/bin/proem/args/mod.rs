@@ -1,0 +1,49 @@
+mod catalog;
+#[cfg(feature = "eval")]
+mod eval;
+mod filter;
+mod plan;
+mod provider;
+mod query;
+mod retriever;
+mod search;
+mod sources;
+
+use clap::{Parser, Subcommand};
+
+#[cfg(feature = "eval")]
+pub(crate) use self::eval::{EvalArgs, QueriesArg};
+pub(crate) use self::{
+    catalog::CatalogArgs,
+    filter::{FilterArgs, TopicsArg},
+    plan::PlanArgs,
+    provider::ProviderArg,
+    query::QueryArgs,
+    retriever::{EmbedderArg, RetrieverArg, RetrieverArgs},
+    search::SearchArgs,
+    sources::SourceArgs,
+};
+
+/// Compose what stands before the question: the MCP tools and resources that one request needs.
+///
+/// Exit codes: 0 done, 1 failed, 2 bad usage. A server that fails is a warning on stderr.
+/// PROEM_LOG=debug shows what happens inside.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a request would be given: tools, resources, and what that saves
+    Plan(PlanArgs),
+    /// List what all servers offer
+    Catalog(CatalogArgs),
+    /// Rank the tools for a query, with the score of each field
+    Search(SearchArgs),
+    /// Measure retrieval on benchmark sets
+    #[cfg(feature = "eval")]
+    Eval(EvalArgs),
+}
