@@ -114,6 +114,11 @@ impl Error {
         }
     }
 
+    /// Whether a server does not have the part of the protocol that was asked for.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Server { source, .. } if source.is_unsupported())
+    }
+
     /// The server that the error is about, where it is about one.
     pub fn server(&self) -> Option<&ServerId> {
         match self {

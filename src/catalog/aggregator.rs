@@ -15,6 +15,7 @@ use super::{
     heard::Heard,
     lists::{Authorization, ListCache},
     names::Naming,
+    reads::ReadCache,
     server::{Asking, Server},
     snapshot::Catalog,
     trust::TrustTier,
@@ -31,8 +32,10 @@ use crate::{
 /// the one that they took and are never blocked. [`changed`](Self::changed) waits until a server
 /// says that something changed, lets a burst of changes pass, and reads that again. Nothing is polled.
 pub struct Aggregator {
-    servers: BTreeMap<ServerId, Server>,
-    options: AggregatorOptions,
+    pub(super) servers: BTreeMap<ServerId, Server>,
+    pub(super) options: AggregatorOptions,
+    /// The servers that were told of resources to watch; one call at a time tells them.
+    pub(super) told: tokio::sync::Mutex<BTreeSet<ServerId>>,
     // One at a time makes a snapshot, so that the last one made holds the newest of every server.
     publishing: Mutex<()>,
     snapshot: watch::Sender<Catalog>,
@@ -51,6 +54,8 @@ pub struct AggregatorOptions {
     pub authorization: Authorization,
     /// The lists that may be reused. Default: a cache of its own.
     pub lists: Arc<ListCache>,
+    /// What was read and may be reused. Default: a cache of its own.
+    pub reads: Arc<ReadCache>,
     /// How far servers are trusted; all others are [`TrustTier::Standard`]. Default: none is named.
     pub trust: BTreeMap<ServerId, TrustTier>,
     /// How long no change must be heard before a burst counts as over. Default: 100 ms; servers
@@ -67,6 +72,7 @@ impl Default for AggregatorOptions {
             limits: Limits::default(),
             authorization: Authorization::default(),
             lists: Arc::default(),
+            reads: Arc::default(),
             trust: BTreeMap::new(),
             quiet: Duration::from_millis(100),
             longest_burst: Duration::from_secs(1),
@@ -103,6 +109,7 @@ impl Aggregator {
         Self {
             servers: servers.into_iter().map(|(id, client)| (id, Server::new(client))).collect(),
             options,
+            told: tokio::sync::Mutex::default(),
             publishing: Mutex::new(()),
             snapshot: watch::Sender::new(Catalog::default()),
             news: Arc::default(),
@@ -119,8 +126,7 @@ impl Aggregator {
     /// # Errors
     /// [`Error::UnknownServer`].
     pub fn client(&self, server: &ServerId) -> Result<&Arc<dyn Client>> {
-        let known = self.servers.get(server).map(|server| &server.client);
-        known.ok_or_else(|| Error::UnknownServer { server: server.clone() })
+        self.server(server).map(|server| &server.client)
     }
 
     /// Asks all servers at once for what is not fresh any more, and swaps in the new snapshot.
@@ -171,6 +177,15 @@ impl Aggregator {
             self.each_heard(&heard, Server::settle_resources);
             return (catalog, Changes::new(&heard));
         }
+    }
+
+    pub(super) fn server(&self, id: &ServerId) -> Result<&Server> {
+        self.servers.get(id).ok_or_else(|| Error::UnknownServer { server: id.clone() })
+    }
+
+    /// Hears of a server's changes from now on, for those who ask it something before the first refresh.
+    pub(super) fn listen(&self, id: &ServerId, server: &Server) {
+        server.listen(id, &self.options, &self.news);
     }
 
     /// Waits until nothing was heard for a while, or the burst lasts too long.

@@ -1,15 +1,13 @@
 use std::{
     fmt,
     num::NonZeroUsize,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
 use lru::LruCache;
 
+use super::asked::{Asked, Counter};
 #[cfg(feature = "tantivy")]
 use crate::json::Digest;
 use crate::{
@@ -50,7 +48,7 @@ impl fmt::Debug for Authorization {
 /// hosts must mean the same server by the same [`ServerId`].
 pub struct ListCache {
     lists: Mutex<LruCache<Key, Kept>>,
-    clock: AtomicU64,
+    counter: Counter,
 }
 
 /// A public list has no authorization in its key; a private one is never found without.
@@ -63,10 +61,6 @@ struct Kept {
     listing: Option<Arc<Listing>>,
 }
 
-/// When a list was asked for, or forgotten: later ones are greater.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Asked(u64);
-
 impl ListCache {
     /// How many lists are kept: 4,096, the four lists of a thousand servers.
     pub const CAPACITY: usize = 4_096;
@@ -74,12 +68,12 @@ impl ListCache {
     /// An empty cache.
     pub fn new() -> Self {
         let capacity = NonZeroUsize::new(Self::CAPACITY).unwrap_or(NonZeroUsize::MIN);
-        Self { lists: Mutex::new(LruCache::new(capacity)), clock: AtomicU64::new(0) }
+        Self { lists: Mutex::new(LruCache::new(capacity)), counter: Counter::default() }
     }
 
     /// To be taken before a server is asked, and given to [`keep`](Self::keep) with its answer.
     pub(super) fn asking(&self) -> Asked {
-        Asked(self.clock.fetch_add(1, Ordering::Relaxed))
+        self.counter.next()
     }
 
     /// A list that is still fresh and may be given to `authorization`, with when it was asked for.

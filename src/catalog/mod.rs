@@ -6,16 +6,21 @@
 //! [`failure`](Catalog::failures), keeps its last good list if it had one, and hides nothing else.
 
 mod aggregator;
+mod asked;
 mod cache_policy;
+mod complete;
 mod diff;
 mod entry;
 mod heard;
 mod lists;
 mod names;
 mod parts;
+mod read;
+mod reads;
 mod server;
 mod snapshot;
 mod trust;
+mod watch;
 
 pub use self::{
     aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
@@ -24,6 +29,8 @@ pub use self::{
     entry::{PromptEntry, ResourceEntry, ServerEntry, TemplateEntry, ToolEntry},
     lists::{Authorization, ListCache},
     names::{ExposedName, Naming},
+    read::ReadRequest,
+    reads::ReadCache,
     snapshot::{Catalog, CatalogBuilder},
     trust::TrustTier,
 };

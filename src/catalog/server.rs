@@ -12,15 +12,15 @@ use tokio::{
 
 use super::{
     aggregator::{AggregatorOptions, Progress},
+    asked::Asked,
     heard::Heard,
-    lists::Asked,
     parts::ServerParts,
 };
 use crate::{
     Error, Result,
     client::{Change, Client, ListKind, Listing, list_all},
     error::ClientError,
-    id::ServerId,
+    id::{ResourceId, ServerId},
     protocol::ServerInfo,
 };
 
@@ -112,7 +112,7 @@ impl Server {
         let Asking { options, news, progress } = asking;
         progress(Progress::Asking(id));
         // Before the first request, so that no change is missed between the list and the listening.
-        self.listen(news);
+        self.listen(id, options, news);
         for kind in self.heard().lists.into_keys() {
             options.lists.forget(id, kind, &options.authorization);
         }
@@ -190,14 +190,16 @@ impl Server {
     }
 
     /// Hears of changes from now on, if the client does. Once is enough, while it lasts.
-    fn listen(&self, news: &Arc<Notify>) {
+    ///
+    /// What was read is forgotten as soon as a change is heard; lists are read again when the burst is over.
+    pub(super) fn listen(&self, id: &ServerId, options: &AggregatorOptions, news: &Arc<Notify>) {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         if listener.as_ref().is_some_and(|listener| !listener.is_finished()) {
             return;
         }
         let Some(mut changes) = self.client.changes() else { return };
-        let state = Arc::clone(&self.state);
-        let news = Arc::clone(news);
+        let (state, news) = (Arc::clone(&self.state), Arc::clone(news));
+        let (id, reads, authorization) = (id.clone(), Arc::clone(&options.reads), options.authorization.clone());
         *listener = Some(tokio::spawn(async move {
             loop {
                 let change = match changes.recv().await {
@@ -208,6 +210,11 @@ impl Server {
                     }
                     Err(broadcast::error::RecvError::Closed) => return,
                 };
+                match &change {
+                    Change::List(_) => {}
+                    Change::Resource(uri) => reads.forget(&ResourceId::new(id.clone(), uri.as_str()), &authorization),
+                    Change::Reconnected => reads.forget_server(&id),
+                }
                 state.lock().unwrap_or_else(PoisonError::into_inner).heard.hear(change);
                 news.notify_one();
             }

@@ -1,18 +1,16 @@
 use std::{
-    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use serde_json::{Map, Value};
 use tokio::{
     sync::{broadcast, watch},
     time::Instant,
 };
 
 use super::{
-    Change, Limits, ListKind, Page,
+    Change, Limits,
     change::channel,
     link::{Connect, Link, Start},
     peer::Task,
@@ -20,10 +18,7 @@ use super::{
     request::Requests,
     secret::Secrets,
 };
-use crate::{
-    error::ClientError,
-    protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
-};
+use crate::{error::ClientError, protocol::ServerInfo};
 
 /// The wait before the second restart in a row: 0.5 s. The first has none, each later one twice the last.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -102,32 +97,13 @@ impl Connection {
         link.info().ok_or_else(|| ClientError::unreachable("the handshake is not finished"))
     }
 
-    pub(super) async fn list(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, ClientError> {
+    /// Makes one request on the connection that stands, or a new one.
+    pub(super) async fn ask<T, F>(&self, request: impl FnOnce(Requests) -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, ClientError>>,
+    {
         let link = self.link().await?;
-        self.finish(&link, self.inner.requests(&link).list(kind, cursor).await).await
-    }
-
-    pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
-        let link = self.link().await?;
-        self.finish(&link, self.inner.requests(&link).read_resource(uri).await).await
-    }
-
-    pub(super) async fn get_prompt(
-        &self,
-        name: &str,
-        arguments: &BTreeMap<String, String>,
-    ) -> Result<GetPromptResult, ClientError> {
-        let link = self.link().await?;
-        self.finish(&link, self.inner.requests(&link).get_prompt(name, arguments).await).await
-    }
-
-    pub(super) async fn call_tool(
-        &self,
-        name: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<CallToolResult, ClientError> {
-        let link = self.link().await?;
-        self.finish(&link, self.inner.requests(&link).call_tool(name, arguments).await).await
+        self.finish(&link, request(self.inner.requests(&link)).await).await
     }
 
     pub(super) async fn watch(&self, uris: &Watched) -> Result<(), ClientError> {
@@ -298,60 +274,6 @@ impl Failure {
         }
     }
 }
-
-/// Forwards the methods of [`Client`](super::Client) to a field `connection`.
-macro_rules! client_over_connection {
-    ($client:ty) => {
-        impl $crate::client::Client for $client {
-            fn info(&self) -> $crate::client::ClientResult<'_, $crate::protocol::ServerInfo> {
-                Box::pin(self.connection().info())
-            }
-
-            fn list<'a>(
-                &'a self,
-                kind: $crate::client::ListKind,
-                cursor: Option<&'a str>,
-            ) -> $crate::client::ClientResult<'a, $crate::client::Page> {
-                Box::pin(self.connection().list(kind, cursor))
-            }
-
-            fn read_resource<'a>(
-                &'a self,
-                uri: &'a str,
-            ) -> $crate::client::ClientResult<'a, $crate::protocol::ReadResourceResult> {
-                Box::pin(self.connection().read_resource(uri))
-            }
-
-            fn get_prompt<'a>(
-                &'a self,
-                name: &'a str,
-                arguments: &'a std::collections::BTreeMap<String, String>,
-            ) -> $crate::client::ClientResult<'a, $crate::protocol::GetPromptResult> {
-                Box::pin(self.connection().get_prompt(name, arguments))
-            }
-
-            fn call_tool<'a>(
-                &'a self,
-                name: &'a str,
-                arguments: serde_json::Map<String, serde_json::Value>,
-            ) -> $crate::client::ClientResult<'a, $crate::protocol::CallToolResult> {
-                Box::pin(self.connection().call_tool(name, arguments))
-            }
-
-            fn watch<'a>(
-                &'a self,
-                uris: &'a std::collections::BTreeSet<String>,
-            ) -> $crate::client::ClientResult<'a, ()> {
-                Box::pin(self.connection().watch(uris))
-            }
-
-            fn changes(&self) -> Option<tokio::sync::broadcast::Receiver<$crate::client::Change>> {
-                Some(self.changes.subscribe())
-            }
-        }
-    };
-}
-pub(super) use client_over_connection;
 
 #[cfg(test)]
 mod tests {

@@ -38,6 +38,8 @@ mod config;
 #[cfg(feature = "rmcp")]
 mod connection;
 mod file;
+#[cfg(feature = "rmcp")]
+mod forward;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "rmcp")]

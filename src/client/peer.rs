@@ -1,11 +1,6 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::OnceLock,
-};
+use std::{collections::BTreeSet, fmt, sync::OnceLock};
 
 use rmcp::{RoleClient, service::Peer};
-use serde_json::{Map, Value};
 use tokio::{
     runtime::Handle,
     sync::{broadcast, watch},
@@ -13,15 +8,13 @@ use tokio::{
 };
 
 use super::{
-    Change, ChangeHandler, Client, ClientResult, Limits, ListKind, Page,
+    Change, ChangeHandler, Client, ClientResult, Limits,
     change::channel,
+    forward::forward_requests,
     push::{Watched, can_watch, follow},
     request::{Requests, server_info},
 };
-use crate::{
-    error::ClientError,
-    protocol::{CallToolResult, GetPromptResult, ReadResourceResult, ServerInfo},
-};
+use crate::{error::ClientError, protocol::ServerInfo};
 
 /// A server behind an rmcp peer that a framework already holds.
 ///
@@ -66,6 +59,10 @@ impl PeerClient {
         self
     }
 
+    fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
     /// Opens the subscriptions. Outside a runtime nothing can listen, and nothing is lost but the push.
     fn follow(&self) {
         let (Ok(runtime), Some(info)) = (Handle::try_current(), server_info(&self.requests.peer)) else { return };
@@ -83,31 +80,13 @@ impl fmt::Debug for PeerClient {
 }
 
 impl Client for PeerClient {
+    forward_requests!(requests);
+
     fn info(&self) -> ClientResult<'_, ServerInfo> {
         Box::pin(async {
             server_info(&self.requests.peer)
                 .ok_or_else(|| ClientError::unreachable("the peer has not finished its handshake"))
         })
-    }
-
-    fn list<'a>(&'a self, kind: ListKind, cursor: Option<&'a str>) -> ClientResult<'a, Page> {
-        Box::pin(self.requests.list(kind, cursor))
-    }
-
-    fn read_resource<'a>(&'a self, uri: &'a str) -> ClientResult<'a, ReadResourceResult> {
-        Box::pin(self.requests.read_resource(uri))
-    }
-
-    fn get_prompt<'a>(
-        &'a self,
-        name: &'a str,
-        arguments: &'a BTreeMap<String, String>,
-    ) -> ClientResult<'a, GetPromptResult> {
-        Box::pin(self.requests.get_prompt(name, arguments))
-    }
-
-    fn call_tool<'a>(&'a self, name: &'a str, arguments: Map<String, Value>) -> ClientResult<'a, CallToolResult> {
-        Box::pin(self.requests.call_tool(name, arguments))
     }
 
     fn watch<'a>(&'a self, uris: &'a BTreeSet<String>) -> ClientResult<'a, ()> {

@@ -3,9 +3,10 @@ use std::{collections::BTreeMap, time::Duration};
 use rmcp::{
     RoleClient,
     model::{
-        CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest, CustomResult,
-        GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams, Request, RequestId,
-        RequestOptionalParam, ServerPeerInfo, ServerResult, SubscribeRequestParams, UnsubscribeRequestParams,
+        ArgumentInfo, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
+        CompleteRequestParams, CompletionContext, CustomResult, GetPromptRequestParams, PaginatedRequestParams,
+        ReadResourceRequestParams, Reference, Request, RequestId, RequestOptionalParam, ServerPeerInfo, ServerResult,
+        SubscribeRequestParams, UnsubscribeRequestParams,
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
@@ -14,7 +15,10 @@ use serde_json::{Map, Value, value::RawValue};
 use super::{ListKind, Page, carried::carried};
 use crate::{
     error::{ClientError, InputRequired, excerpt},
-    protocol::{CallToolResult, GetPromptResult, Read, ReadResourceResult, ServerInfo},
+    protocol::{
+        CallToolResult, Completion, CompletionRequest, CompletionTarget, GetPromptResult, InputResponses, Read,
+        ReadResourceResult, ServerInfo,
+    },
 };
 
 /// Requests over an rmcp peer whose answers are read by Proem.
@@ -33,6 +37,14 @@ pub(super) struct Requests {
 }
 
 impl Requests {
+    /// Makes one request: nothing stands between it and the peer.
+    pub(super) async fn ask<T, F>(&self, request: impl FnOnce(Self) -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, ClientError>>,
+    {
+        request(self.clone()).await
+    }
+
     pub(super) async fn list(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, ClientError> {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())));
         macro_rules! request {
@@ -54,8 +66,14 @@ impl Requests {
         Page::read(kind, &result)
     }
 
-    pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
-        let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
+    pub(super) async fn read_resource(
+        &self,
+        uri: &str,
+        input: Option<&InputResponses>,
+    ) -> Result<ReadResourceResult, ClientError> {
+        let mut params = ReadResourceRequestParams::new(uri);
+        (params.input_responses, params.request_state) = answered(input);
+        let request = ClientRequest::ReadResourceRequest(Request::new(params));
         self.answer("resources/read", request, ReadResourceResult::read).await
     }
 
@@ -63,13 +81,35 @@ impl Requests {
         &self,
         name: &str,
         arguments: &BTreeMap<String, String>,
+        input: Option<&InputResponses>,
     ) -> Result<GetPromptResult, ClientError> {
         let mut params = GetPromptRequestParams::new(name);
         if !arguments.is_empty() {
             params.arguments = Some(arguments.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect());
         }
+        (params.input_responses, params.request_state) = answered(input);
         let request = ClientRequest::GetPromptRequest(Request::new(params));
         self.answer("prompts/get", request, GetPromptResult::read).await
+    }
+
+    pub(super) async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
+        if server_info(&self.peer).is_some_and(|info| !info.offers_completion()) {
+            return Err(ClientError::Unsupported);
+        }
+        let target = match &request.target {
+            CompletionTarget::Prompt(name) => Reference::for_prompt(name),
+            CompletionTarget::Template(uri_template) => Reference::for_resource(uri_template),
+        };
+        let mut params = CompleteRequestParams::new(target, ArgumentInfo::new(&request.argument, &request.value));
+        if !request.known.is_empty() {
+            let known = request.known.iter().map(|(name, value)| (name.clone(), value.clone()));
+            params.context = Some(CompletionContext::with_arguments(known.collect()));
+        }
+        let request = ClientRequest::CompleteRequest(Request::new(params));
+        match self.answer("completion/complete", request, Completion::read).await {
+            Err(error) if error.is_unsupported() => Err(ClientError::Unsupported),
+            answer => answer,
+        }
     }
 
     pub(super) async fn call_tool(
@@ -168,6 +208,13 @@ impl Requests {
             other => ClientError::unreachable(excerpt(&other.to_string())),
         }
     }
+}
+
+/// What a request holds that is sent again: absent is the same as nothing to say.
+fn answered(input: Option<&InputResponses>) -> (Option<BTreeMap<String, Value>>, Option<String>) {
+    let Some(input) = input else { return (None, None) };
+    let responses = input.responses.iter().map(|(key, response)| (key.clone(), response.clone()));
+    ((!input.responses.is_empty()).then(|| responses.collect()), input.state.clone())
 }
 
 /// What the server asks for first, bounded by the answer itself.

@@ -16,7 +16,8 @@ use tokio::{
 
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connection, client_over_connection},
+    connection::Connection,
+    forward::client_over_connection,
     link::{Connect, Link, Start},
     process::Process,
     secret::Secrets,

@@ -11,7 +11,8 @@ use tokio::{
 
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connection, client_over_connection},
+    connection::Connection,
+    forward::client_over_connection,
     link::{Connect, Link, NoBearer, Start},
     secret::Secrets,
     tap::{Tap, TapNotes},

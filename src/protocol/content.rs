@@ -109,6 +109,23 @@ pub struct ResourceContents {
 }
 
 impl ResourceContents {
+    /// A text, for hosts and tests.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { uri: uri.into(), mime_type: None, text: Some(text.into()), blob: None }
+    }
+
+    /// Bytes in base64, for hosts and tests. What is given is not checked.
+    pub fn blob(uri: impl Into<String>, base64: impl Into<String>) -> Self {
+        Self { uri: uri.into(), mime_type: None, text: None, blob: Some(base64.into()) }
+    }
+
+    /// Sets the MIME type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
     /// Reads one content.
     ///
     /// # Errors
@@ -143,6 +160,11 @@ pub struct ReadResourceResult {
 }
 
 impl ReadResourceResult {
+    /// An answer that may not be reused.
+    pub fn new(contents: impl IntoIterator<Item = ResourceContents>) -> Self {
+        Self { contents: contents.into_iter().collect(), ..Self::default() }
+    }
+
     /// Reads an answer; a content that cannot be read is left out and noted.
     ///
     /// # Errors

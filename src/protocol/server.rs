@@ -21,6 +21,13 @@ impl ServerInfo {
     pub fn offers(&self, capability: &str) -> bool {
         self.capabilities.as_ref().is_none_or(|map| map.contains_key(capability))
     }
+
+    /// Whether the server completes arguments; true where it did not say, or could not: the
+    /// capability `completions` has a name since MCP 2025-03-26.
+    pub fn offers_completion(&self) -> bool {
+        let nameless = self.protocol_version.as_deref().is_some_and(|version| version < "2025-03-26");
+        nameless || self.offers("completions")
+    }
 }
 
 /// Who may be given a cached answer (`cacheScope`, MCP 2026-07-28).
@@ -45,4 +52,24 @@ impl CacheScope {
 /// (rmcp's bound too).
 pub(crate) fn ttl(ms: f64) -> Option<Duration> {
     (ms > 0.0).then(|| Duration::from_millis(ms.min(86_400_000.0) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_had_no_word_for_completion_may_offer_it() {
+        let info = |version: &str, capabilities: Value| ServerInfo {
+            protocol_version: Some(version.into()),
+            capabilities: capabilities.as_object().cloned(),
+            ..ServerInfo::default()
+        };
+        assert!(info("2024-11-05", json!({})).offers_completion());
+        assert!(!info("2025-03-26", json!({})).offers_completion());
+        assert!(info("2026-07-28", json!({"completions": {}})).offers_completion());
+        assert!(ServerInfo::default().offers_completion());
+    }
 }

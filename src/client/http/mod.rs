@@ -8,7 +8,8 @@ use tokio::sync::broadcast;
 use self::whole::Whole;
 use super::{
     BoxFuture, Change, Limits,
-    connection::{Connection, client_over_connection},
+    connection::Connection,
+    forward::client_over_connection,
     link::{Connect, Link, NoBearer, Start},
     request::cause,
     secret::Secrets,

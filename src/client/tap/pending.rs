@@ -48,6 +48,7 @@ impl Pending {
                     | ClientRequest::ListPromptsRequest(_)
                     | ClientRequest::ReadResourceRequest(_)
                     | ClientRequest::GetPromptRequest(_)
+                    | ClientRequest::CompleteRequest(_)
                     | ClientRequest::CallToolRequest(_) => Reader::Proem,
                     _ => Reader::Rmcp,
                 };

@@ -63,7 +63,7 @@ pub(super) async fn run(era: Era, script: Arc<Script>, far: DuplexStream) {
         let method = message["method"].as_str().unwrap_or_default();
         let capabilities = json!({
             "tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true}, "prompts": {},
-            "vendor": {"kept": true},
+            "completions": {}, "vendor": {"kept": true},
         });
         let answer = match (method, era) {
             ("server/discover", Era::Modern) => ok(

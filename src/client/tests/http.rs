@@ -12,7 +12,10 @@ use tokio::{
 };
 
 use super::fake::Era;
-use crate::client::{Change, Client, HttpClient, Limits, ListKind};
+use crate::{
+    client::{Change, Client, HttpClient, Limits, ListKind},
+    protocol::{CacheScope, CompletionRequest, CompletionTarget},
+};
 
 const TOKEN: &str = "token-1234567";
 
@@ -52,7 +55,7 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
     seen.lock().unwrap().push((method.clone(), headers));
 
     let id = &message["id"];
-    let capabilities = json!({"tools": {"listChanged": true}});
+    let capabilities = json!({"tools": {"listChanged": true}, "resources": {}, "completions": {}});
     let result = match (method.as_str(), era) {
         ("server/discover", Era::Modern) => json!({
             "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities,
@@ -68,6 +71,13 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
                 {"name": "bad"},
                 {"name": "rejected", "inputSchema": {"type": "object", "properties": {"a": {"type": "object", "x-mcp-header": "A"}}}},
             ],
+        }),
+        ("resources/read", _) => json!({
+            "resultType": "complete", "ttlMs": 7000, "cacheScope": "public", "future": [1],
+            "contents": [{"uri": "a:b", "text": "good"}, {"text": "no uri"}, {"uri": "a:c", "blob": "AAAA", "text": 7}],
+        }),
+        ("completion/complete", _) => json!({
+            "resultType": "complete", "completion": {"values": ["a", 7], "hasMore": true, "total": -1},
         }),
         ("prompts/list", _) => {
             let message = json!({"jsonrpc": "2.0", "id": id, "result": {"prompts": [{"name": "p", "future": 1}, 7]}});
@@ -103,6 +113,21 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
     let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all((head + &body).as_bytes()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_read_and_completed_over_http_is_read_leniently() {
+    for era in Era::BOTH {
+        let client = HttpClient::new(serve(era).await.0);
+        let read = client.read_resource("a:b").await.unwrap();
+        let uris: Vec<_> = read.contents.iter().map(|contents| contents.uri.as_str()).collect();
+        assert_eq!(uris, ["a:b", "a:c"]);
+        assert_eq!((read.ttl, read.scope), (Some(Duration::from_secs(7)), CacheScope::Public));
+        assert_eq!(read.extra["future"], json!([1]));
+        let target = CompletionTarget::prompt("p");
+        let completion = client.complete(&CompletionRequest::new(target, "argument")).await.unwrap();
+        assert_eq!((completion.values, completion.total, completion.has_more), (vec!["a".into()], None, true));
+    }
 }
 
 #[tokio::test]

@@ -6,5 +6,6 @@ mod fake;
 #[cfg(feature = "http")]
 mod http;
 mod peer;
+mod requests;
 mod stdio;
 mod stream;
