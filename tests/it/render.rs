@@ -12,8 +12,8 @@ use proem::{
     json::canonical,
     protocol::{CallToolResult, ContentBlock, PromptMessage, Role, Tool},
     render::{
-        Anthropic, AttachedImage, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider, Request,
-        SectionKind, ToolSpec,
+        Anthropic, AttachedImage, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider,
+        Request, SectionKind, ToolSpec,
     },
 };
 use proptest::prelude::*;
