@@ -1,4 +1,4 @@
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use serde_json::Value;
 
@@ -192,7 +192,17 @@ impl ToolSpec {
     }
 }
 
-/// A resource's text, as it is put before the model.
+/// A resource's text and pictures, as they are put before the model.
+///
+/// ```
+/// use proem::id::{ResourceId, ServerId};
+/// use proem::render::{Attachment, AttachedImage};
+///
+/// let plan = ResourceId::new(ServerId::new("wiki")?, "wiki://plan.png");
+/// let attachment = Attachment::new(plan, "").with_image(AttachedImage::new("image/png", "iVBORw0KGgo="));
+/// assert!(attachment.rendered().contains("[the picture follows]"));
+/// # Ok::<(), proem::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Attachment {
@@ -204,6 +214,8 @@ pub struct Attachment {
     pub mime_type: Option<String>,
     /// The text. Bounded by whoever selects it, never cut here.
     pub text: String,
+    /// The pictures, in this order right after the text. What a provider does not read is described.
+    pub images: Vec<AttachedImage>,
     /// Which part of the prefix it joined: 0 is the first. Sorts before everything else.
     pub generation: u32,
 }
@@ -211,7 +223,7 @@ pub struct Attachment {
 impl Attachment {
     /// A text without label and MIME type.
     pub fn new(resource: ResourceId, text: impl Into<String>) -> Self {
-        Self { resource, label: None, mime_type: None, text: text.into(), generation: 0 }
+        Self { resource, label: None, mime_type: None, text: text.into(), images: Vec::new(), generation: 0 }
     }
 
     /// Sets what the model may call it.
@@ -228,6 +240,13 @@ impl Attachment {
         self
     }
 
+    /// Adds a picture after those that are there.
+    #[must_use]
+    pub fn with_image(mut self, image: AttachedImage) -> Self {
+        self.images.push(image);
+        self
+    }
+
     /// Sets the part of the prefix that it joined.
     #[must_use]
     pub fn with_generation(mut self, generation: u32) -> Self {
@@ -236,8 +255,14 @@ impl Attachment {
     }
 
     /// The text between its delimiters: exactly what every provider is given, for counting tokens.
+    /// Where there are only pictures, a line says that they follow; what they cost is not in it.
     pub fn rendered(&self) -> String {
-        delimit::attachment(&self.resource, self.label.as_deref(), self.mime_type.as_deref(), &self.text)
+        let text: Cow<'_, str> = match self.images.len() {
+            1 if self.text.trim().is_empty() => "[the picture follows]".into(),
+            images @ 2.. if self.text.trim().is_empty() => format!("[{images} pictures follow]").into(),
+            _ => self.text.as_str().into(),
+        };
+        delimit::attachment(&self.resource, self.label.as_deref(), self.mime_type.as_deref(), &text)
     }
 
     /// By where it stands; by what it says only where two have the same place.
@@ -247,5 +272,23 @@ impl Attachment {
             .then_with(|| self.label.cmp(&other.label))
             .then_with(|| self.mime_type.cmp(&other.mime_type))
             .then_with(|| self.text.cmp(&other.text))
+            .then_with(|| self.images.cmp(&other.images))
+    }
+}
+
+/// A picture of an attachment.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub struct AttachedImage {
+    /// Such as `image/png`. PNG, JPEG, GIF and WebP are shown, everything else is described.
+    pub mime_type: String,
+    /// Base64. Never enters text.
+    pub data: String,
+}
+
+impl AttachedImage {
+    /// A picture of this type.
+    pub fn new(mime_type: impl Into<String>, data: impl Into<String>) -> Self {
+        Self { mime_type: mime_type.into(), data: data.into() }
     }
 }

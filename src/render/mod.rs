@@ -54,6 +54,11 @@
 //! Attachments and server instructions stand between delimiters that name their server. The text
 //! inside cannot open or close one: the rule stands below.
 //!
+//! # Pictures
+//! A picture of an attachment or a message is a block of the provider's own kind, an attachment's
+//! right after its text. PNG, JPEG, GIF and WebP in well-formed base64 are shown; for everything else
+//! a line says what it was, and the report why.
+//!
 //! # Delimiters
 //! `<attachment …>` and `<server_instructions …>` with their closing forms. In the text between
 //! them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next letters spell
@@ -80,7 +85,7 @@ use std::fmt;
 
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
-    layout::{Attachment, Layout, ToolSpec},
+    layout::{AttachedImage, Attachment, Layout, ToolSpec},
     message::{Block, Message},
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,

@@ -6,14 +6,14 @@ use super::{
     message::{Block, left_out},
     report::RenderReport,
 };
-use crate::{json, protocol::Role};
+use crate::{error::excerpt, json, protocol::Role};
 
 /// Neighbouring messages of one role, as every provider takes them.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     pub(super) role: Role,
     pub(super) parts: Vec<Part<'a>>,
-    /// How many of the first parts are attachments.
+    /// How many of the first parts are of attachments: their texts and pictures.
     pub(super) attachments: usize,
 }
 
@@ -84,8 +84,19 @@ pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<C
 /// Roles alternate, which some providers demand; the attachments are the user's, since it is the
 /// host that attaches on the user's behalf.
 pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
-    let attachments: Vec<_> =
-        layout.ordered_attachments().into_iter().map(|a| Part::Text(a.rendered().into())).collect();
+    let mut attachments = Vec::new();
+    for attachment in layout.ordered_attachments() {
+        attachments.push(Part::Text(attachment.rendered().into()));
+        attachments.extend(attachment.images.iter().map(|image| {
+            picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
+                report.notes.push(format!(
+                    "{}: image described instead of shown: {reason}",
+                    excerpt(&attachment.resource.to_string())
+                ));
+                Part::Text(left_out("image", &image.mime_type, &image.data).into())
+            })
+        }));
+    }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
         turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
@@ -111,14 +122,14 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
     match block {
         Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
         Block::Image { mime_type, data } => {
-            let reason = match image_type(mime_type) {
-                _ if role != Role::User => "only the user may show one",
-                None => "it is neither PNG, JPEG, GIF nor WebP",
-                Some(_) if !is_base64(data) => "its data is no base64",
-                Some(mime_type) => return Some(Part::Image { mime_type, data }),
+            let shown = match role {
+                Role::User => picture(mime_type, data),
+                _ => Err("only the user may show one"),
             };
-            report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
-            Some(Part::Text(left_out("image", mime_type, data).into()))
+            Some(shown.unwrap_or_else(|reason| {
+                report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
+                Part::Text(left_out("image", mime_type, data).into())
+            }))
         }
         Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
             let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
@@ -149,6 +160,12 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
 /// Providers refuse a text that is empty or all white space.
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
+}
+
+/// A picture, or why it cannot be shown.
+fn picture<'a>(mime_type: &str, data: &'a str) -> Result<Part<'a>, &'static str> {
+    let mime_type = image_type(mime_type).ok_or("it is neither PNG, JPEG, GIF nor WebP")?;
+    if is_base64(data) { Ok(Part::Image { mime_type, data }) } else { Err("its data is no base64") }
 }
 
 /// The picture types that Anthropic and OpenAI both read, in the one spelling that they take.

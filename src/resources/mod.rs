@@ -7,17 +7,25 @@
 //! texts really cost.
 
 mod attach;
+mod content;
 mod estimate;
 mod governance;
+mod mime;
 mod rank;
 mod recency;
 mod select;
+mod sniff;
+mod text_kind;
+mod trim;
 
 pub use self::{
     attach::{Attached, AttachedText, ReadLimits, attach},
+    content::{Content, ImageContent, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, TextContent, classify},
     estimate::{IMAGE_TOKENS, estimated_tokens},
     governance::{DataClass, Decision, Destination, Governance, Refusal, ResourceRule},
     rank::{RankedResource, ResourceValue, rank},
     recency::parse_timestamp,
     select::{ExcludedResource, ResourceExclusion, ResourceOptions, ResourceSelection, SelectedResource, select},
+    text_kind::TextKind,
+    trim::{Cut, Trimmed, trim},
 };

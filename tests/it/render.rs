@@ -12,8 +12,8 @@ use proem::{
     json::canonical,
     protocol::{CallToolResult, ContentBlock, PromptMessage, Role, Tool},
     render::{
-        Anthropic, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider, Request,
-        SectionKind, ToolSpec,
+        Anthropic, AttachedImage, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider,
+        Request, SectionKind, ToolSpec,
     },
 };
 use proptest::prelude::*;
@@ -126,6 +126,63 @@ fn golden_attachments_before_the_model_speaks() {
         .with_attachment(attachment("git", "git://HEAD", "a1b2c3"))
         .with_message(Message::assistant("I read it."));
     check_golden("attachment_first.json", providers(), &layout);
+}
+
+/// Pictures with a text, without one, and of kinds that cannot be shown, before and after other attachments.
+fn pictures() -> Layout {
+    let image = AttachedImage::new;
+    Layout::new()
+        .with_attachment(attachment("git", "git://HEAD", "a1b2c3"))
+        .with_attachment(
+            attachment("wiki", "wiki://board", "The board of this week.")
+                .with_label("Board")
+                .with_mime_type("image/png")
+                .with_image(image("image/png", "aGVsbG8=")),
+        )
+        .with_attachment(
+            attachment("wiki", "wiki://plans", "")
+                .with_image(image("image/jpg", "anBlZw=="))
+                .with_image(image("image/tiff", "dGlmZg==")),
+        )
+        .with_attachment(attachment("wiki", "wiki://ticket", " \n").with_image(image("image/webp", "d2VicA==")))
+        .with_message(Message::user("Which tickets are late?"))
+}
+
+#[test]
+fn golden_pictures() {
+    check_golden("pictures.json", all_options(), &pictures());
+}
+
+#[test]
+fn a_picture_that_cannot_be_shown_costs_itself_only_and_is_reported() {
+    let layout = Layout::new()
+        .with_attachment(
+            attachment("s", "s:board", "text")
+                .with_image(AttachedImage::new("image/svg+xml", "PHN2Zz4="))
+                .with_image(AttachedImage::new("image/png", "no base64"))
+                .with_image(AttachedImage::new("image/png", "aGVsbG8=")),
+        )
+        .with_message(Message::user("see"));
+    for provider in all_options() {
+        let request = provider.render(&layout);
+        assert_eq!(
+            request.report().notes,
+            [
+                "s/s:board: image described instead of shown: it is neither PNG, JPEG, GIF nor WebP",
+                "s/s:board: image described instead of shown: its data is no base64"
+            ]
+        );
+        assert!(!request.as_str().contains("PHN2Zz4=") && !request.as_str().contains("no base64"));
+        let attached = request.section_str(SectionKind::Attachments).unwrap();
+        assert_eq!(attached.matches("[image, image/svg+xml, about 6 bytes, left out]").count(), 1);
+        assert_eq!(attached.matches("aGVsbG8=").count(), 1);
+        // The mark of the cache stands once, after the last picture.
+        assert_eq!(count_keys(&request.to_value(), &["cache_control", "prompt_cache_breakpoint"]), {
+            if provider.name() == "anthropic" { 2 } else { 1 }
+        });
+        let mark = attached.find("cache_control").or(attached.find("prompt_cache_breakpoint")).unwrap();
+        assert!(mark > attached.find("left out").unwrap() && !attached[mark..].contains("\"text\":"), "{attached}");
+    }
 }
 
 /// A turn with two calls, one of which fails; the results are given after what the user says next.
@@ -374,8 +431,14 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn attachments()(of in "[ab]", uri in texts(), label in texts(), text in texts(), generation in 0..2_u32) -> Attachment {
-        attachment(&of, &uri, &text).with_label(label).with_generation(generation)
+    fn attachments()(
+        of in "[ab]", uri in texts(), label in texts(), text in texts(), generation in 0..2_u32,
+        images in prop::collection::vec(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"), 0..3),
+    ) -> Attachment {
+        images.into_iter().fold(
+            attachment(&of, &uri, &text).with_label(label).with_generation(generation),
+            |attachment, (mime_type, data)| attachment.with_image(AttachedImage::new(mime_type, data)),
+        )
     }
 }
 
