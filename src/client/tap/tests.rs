@@ -77,6 +77,26 @@ async fn a_line_above_the_bound_is_skipped_and_fails_its_request() {
 }
 
 #[tokio::test]
+async fn a_request_fails_before_the_line_that_is_too_long_ends() {
+    let (mut server, read) = duplex(1 << 16);
+    let mut tap = Tap::new(read, duplex(1 << 16).0, Duration::from_secs(5), TapNotes::default()).with_max_line(1_000);
+    ask(&mut tap, 1, ClientRequest::ListToolsRequest(ListToolsRequest::default()));
+    ask(&mut tap, 2, ClientRequest::ListToolsRequest(ListToolsRequest::default()));
+    server.write_all(format!("{{\"id\":1,\"result\":\"{}", "x".repeat(5_000)).as_bytes()).await.unwrap();
+    assert_eq!(raw(tap.next().await), serde_json::json!(["it is longer than 1000 bytes"]));
+    server.write_all("\",\"id\":2}\n{\"id\":2,\"result\":{}}\n".as_bytes()).await.unwrap();
+    assert_eq!(raw(tap.next().await), "{}");
+}
+
+#[tokio::test]
+async fn a_line_above_the_bound_that_answers_nobody_is_passed_over() {
+    let long = "x".repeat(5_000);
+    let text = format!("{{\"id\":9,\"result\":\"{long}\"}}\n{{\"id\":1,\"result\":{{}}}}\n");
+    let mut tap = tap(text).with_max_line(1_000);
+    assert_eq!(raw(tap.next().await), "{}");
+}
+
+#[tokio::test]
 async fn a_line_above_the_bound_that_names_no_request_ends_the_connection() {
     let mut tap = tap(format!("{}\n{{\"id\":1,\"result\":{{}}}}\n", "x".repeat(5_000))).with_max_line(1_000);
     assert!(tap.next().await.is_none());
