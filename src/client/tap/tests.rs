@@ -1,4 +1,7 @@
-use rmcp::model::{ClientRequest, DiscoverRequest, DiscoverRequestParams, ListToolsRequest, PingRequest};
+use rmcp::model::{
+    ClientRequest, DiscoverRequest, DiscoverRequestParams, InitializeRequest, InitializeRequestParams,
+    ListToolsRequest, PingRequest,
+};
 use tokio::io::{DuplexStream, duplex};
 
 use super::*;
@@ -125,6 +128,16 @@ async fn an_unanswered_probe_is_answered_for_the_server() {
     let mut tap = Tap::new(read, duplex(1 << 16).0, Duration::from_secs(3), TapNotes::default());
     ask(&mut tap, 1, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
     assert_eq!(error(tap.next().await), "no answer to server/discover in time");
+}
+
+#[tokio::test]
+async fn a_probe_that_is_answered_after_the_next_handshake_began_is_nobodys() {
+    let text = "{\"id\":1,\"result\":{}}\n{\"id\":2,\"error\":{\"code\":-1}}\n".to_owned();
+    let mut tap =
+        Tap::new(io::Cursor::new(text.into_bytes()), duplex(1 << 16).0, Duration::from_secs(60), TapNotes::default());
+    ask(&mut tap, 1, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
+    ask(&mut tap, 2, ClientRequest::InitializeRequest(InitializeRequest::new(InitializeRequestParams::default())));
+    assert!(matches!(tap.next().await, Some(JsonRpcMessage::Error(error)) if error.id == Some(RequestId::Number(2))));
 }
 
 mod properties {
