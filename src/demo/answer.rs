@@ -7,7 +7,7 @@ use super::{
 };
 
 /// What a tool answers to arguments, and what the call changes.
-pub(super) fn answer(tool: &ToolAsset, arguments: &Map<String, Value>) -> (CallToolResult, Option<Effect>) {
+pub(super) fn answer<'a>(tool: &'a ToolAsset, arguments: &Map<String, Value>) -> (CallToolResult, Option<&'a Effect>) {
     if let Some(complaint) = complaint(&tool.definition.input_schema, arguments) {
         return (error(complaint), None);
     }
@@ -27,7 +27,7 @@ pub(super) fn answer(tool: &ToolAsset, arguments: &Map<String, Value>) -> (CallT
         }
         (None, text) => CallToolResult::success(vec![ContentBlock::text(text.unwrap_or_default())]),
     };
-    (result, case.effect)
+    (result, case.effect.as_ref())
 }
 
 fn error(text: String) -> CallToolResult {

@@ -4,6 +4,8 @@ use rmcp::model::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::choices::Choices;
+
 macro_rules! assets {
     ($($id:literal)*) => {
         /// Every server's file, ordered by id.
@@ -94,12 +96,28 @@ pub(super) struct Case {
 }
 
 /// What a call changes on the server.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Effect {
-    pub(super) show_later_tools: bool,
+    /// Whether the later tools are listed from then on.
+    pub(super) show_later_tools: Option<bool>,
+    /// What a resource holds from then on.
+    pub(super) update: Option<Update>,
     /// How often the change is announced, unless the argument `announcements` says otherwise.
+    #[serde(default = "once")]
     pub(super) announcements: u64,
+}
+
+fn once() -> u64 {
+    1
+}
+
+/// A resource with other contents. Strings in them may hold placeholders as an answer may.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Update {
+    pub(super) uri: String,
+    pub(super) contents: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,7 +134,8 @@ pub(super) struct TemplateAsset {
     #[serde(flatten)]
     pub(super) definition: ResourceTemplate,
     /// The values that each variable may have.
-    pub(super) values: BTreeMap<String, Vec<String>>,
+    #[serde(flatten)]
+    pub(super) choices: Choices,
     pub(super) contents: Vec<Value>,
 }
 
@@ -125,7 +144,7 @@ pub(super) struct PromptAsset {
     #[serde(flatten)]
     pub(super) definition: Prompt,
     /// Values to complete an argument with; others are taken too.
-    #[serde(default)]
-    pub(super) values: BTreeMap<String, Vec<String>>,
+    #[serde(flatten)]
+    pub(super) choices: Choices,
     pub(super) messages: Vec<Value>,
 }

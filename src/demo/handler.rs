@@ -1,4 +1,4 @@
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -7,8 +7,8 @@ use rmcp::{
         GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
         PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        Reference, ResourceContents, ResourcesCapability, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
-        ToolsCapability,
+        Reference, ResourceContents, ResourcesCapability, ServerCapabilities, ServerConfig, SubscribeRequestMethod,
+        SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability, UnsubscribeRequestParams,
     },
     service::{RequestContext, SubscriptionContext},
 };
@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::{
     answer::answer,
     asset::{Era, ToolAsset},
+    choices::Choices,
     paging::Paging,
     server::DemoServer,
     template::{fill, match_uri},
@@ -39,6 +40,12 @@ impl DemoServer {
         Paging { server: &self.asset.id, list, size, empty_cursor: self.asset.empty_cursor }.page(items, request)
     }
 
+    /// Whether a call may change what a resource holds.
+    fn updates_resources(&self) -> bool {
+        let mut effects = self.asset.tools.iter().flat_map(|tool| &tool.answer).filter_map(|case| case.effect.as_ref());
+        effects.any(|effect| effect.update.is_some())
+    }
+
     fn ttl_ms(&self) -> Option<u64> {
         self.asset.cache.map(|cache| cache.ttl_ms)
     }
@@ -49,13 +56,15 @@ impl DemoServer {
 
     /// The contents of a resource, or of an instance of a template.
     fn contents(&self, uri: &str) -> Result<Vec<ResourceContents>, ErrorData> {
+        if let Some(contents) = self.changes.contents(uri) {
+            return contents.into_iter().map(from_asset).collect();
+        }
         if let Some(resource) = self.asset.resources.iter().find(|resource| resource.definition.uri == uri) {
             return resource.contents.iter().cloned().map(repeat).map(from_asset).collect();
         }
         for template in &self.asset.resource_templates {
             let Some(variables) = match_uri(&template.definition.uri_template, uri) else { continue };
-            let known = |name: &String, value| template.values.get(name).is_some_and(|values| values.contains(value));
-            if variables.iter().all(|(name, value)| known(name, value)) {
+            if template.choices.allow(&variables) {
                 let variables = variables.into_iter().map(|(name, value)| (name, value.into())).collect();
                 return template.contents.iter().map(|contents| from_asset(fill(contents, &variables))).collect();
             }
@@ -72,12 +81,14 @@ impl ServerHandler for DemoServer {
         let mut capabilities = ServerCapabilities::default();
         capabilities.tools = Some(tools);
         if !asset.resources.is_empty() || !asset.resource_templates.is_empty() {
-            capabilities.resources = Some(ResourcesCapability::default());
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = self.updates_resources().then_some(true);
+            capabilities.resources = Some(resources);
         }
         if !asset.prompts.is_empty() {
             capabilities.prompts = Some(PromptsCapability::default());
         }
-        let prompt_values = asset.prompts.iter().any(|prompt| !prompt.values.is_empty());
+        let prompt_values = asset.prompts.iter().any(|prompt| !prompt.choices.values.is_empty());
         if prompt_values || !asset.resource_templates.is_empty() {
             capabilities.completions = Some(Map::new());
         }
@@ -153,8 +164,7 @@ impl ServerHandler for DemoServer {
         let arguments = request.arguments.unwrap_or_default();
         let (result, effect) = answer(tool, &arguments);
         if let Some(effect) = effect {
-            let count = arguments.get("announcements").and_then(Value::as_u64);
-            self.changes.apply(effect, count, &context).await;
+            self.changes.apply(effect, &arguments, &context).await;
         }
         Ok(result.into())
     }
@@ -197,33 +207,59 @@ impl ServerHandler for DemoServer {
         request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let values: Option<&BTreeMap<String, Vec<String>>> = match &request.r#ref {
+        let choices: Option<&Choices> = match &request.r#ref {
             Reference::Prompt(prompt) => {
-                self.asset.prompts.iter().find(|p| p.definition.name == prompt.name).map(|p| &p.values)
+                self.asset.prompts.iter().find(|p| p.definition.name == prompt.name).map(|p| &p.choices)
             }
             Reference::Resource(resource) => {
                 let mut templates = self.asset.resource_templates.iter();
-                templates.find(|template| template.definition.uri_template == resource.uri).map(|t| &t.values)
+                templates.find(|template| template.definition.uri_template == resource.uri).map(|t| &t.choices)
             }
             _ => None,
         };
-        let values = values.ok_or_else(|| ErrorData::invalid_params("nothing to complete", None))?;
-        let values = values.get(&request.argument.name).into_iter().flatten();
+        let choices = choices.ok_or_else(|| ErrorData::invalid_params("nothing to complete", None))?;
+        let known = request.context.and_then(|context| context.arguments).into_iter().flatten().collect();
+        let values = choices.of(&request.argument.name, &known).iter();
         let values = values.filter(|value| value.starts_with(&request.argument.value)).cloned().collect();
         let completion = CompletionInfo::with_all_values(values);
         Ok(CompleteResult::new(completion.map_err(|reason| ErrorData::internal_error(reason, None))?))
     }
 
-    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        if self.asset.later_tools.is_empty() {
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        accepted.tools_list_changed = (!self.asset.later_tools.is_empty()).then_some(true);
+        accepted.resource_subscriptions = requested.resource_subscriptions.clone().filter(|_| self.updates_resources());
+        if accepted == SubscriptionFilter::new() {
             return None;
         }
         self.changes.expect_listener();
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         self.changes.forward(context).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.updates_resources() {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        self.contents(&request.uri)?;
+        self.subscriptions.subscribe(request.uri, self.changes.announcements(), context.peer);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.unsubscribe(&request.uri);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! About thirty servers with some 150 tools, resources, templates and prompts: large enough that a
 //! model cannot be shown everything, and small enough to read. They page their lists, cache them for a
 //! while or not at all, speak the protocol with and without `initialize`, share names with each
-//! other, and one changes its list of tools while it runs. Their answers are canned and depend on
+//! other, and change while they run: one its list of tools, some a resource. Their answers are canned and depend on
 //! nothing but the arguments. No text in them comes from a real server.
 //!
 //! - [`servers`] gives them all, ordered by id; [`DemoServer::serve`] starts one and gives the
@@ -32,10 +32,12 @@
 mod answer;
 mod asset;
 mod changes;
+mod choices;
 mod handler;
 mod paging;
 mod questions;
 mod server;
+mod subscriptions;
 mod template;
 #[cfg(test)]
 mod tests;

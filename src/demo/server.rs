@@ -13,6 +13,7 @@ use tokio::{
 use super::{
     asset::{ASSETS, Asset, Era},
     changes::Changes,
+    subscriptions::Subscriptions,
 };
 use crate::id::ServerId;
 
@@ -35,6 +36,7 @@ pub struct DemoServer {
     id: ServerId,
     pub(super) asset: Arc<Asset>,
     pub(super) changes: Arc<Changes>,
+    pub(super) subscriptions: Subscriptions,
 }
 
 impl DemoServer {
@@ -76,7 +78,12 @@ impl DemoServer {
         let asset = serde_json::from_str::<Asset>(text)
             .inspect_err(|error| tracing::error!(server = id, %error, "demo server is unreadable"))
             .ok()?;
-        Some(Self { id: ServerId::new(&asset.id).ok()?, asset: Arc::new(asset), changes: Arc::default() })
+        Some(Self {
+            id: ServerId::new(&asset.id).ok()?,
+            asset: Arc::new(asset),
+            changes: Arc::default(),
+            subscriptions: Subscriptions::default(),
+        })
     }
 }
 

@@ -3,11 +3,12 @@ use std::{collections::BTreeSet, time::Duration};
 use rmcp::{
     ClientHandler, ClientServiceExt, RoleClient, ServiceError,
     model::{
-        ArgumentInfo, CallToolRequestParams, ClientConfig, CompleteRequestParams, ErrorCode, GetPromptRequestParams,
-        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, Reference, ResourceContents,
-        SubscriptionFilter,
+        ArgumentInfo, CallToolRequestParams, ClientConfig, CompleteRequestParams, CompletionContext, ErrorCode,
+        GetPromptRequestParams, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, Reference,
+        ResourceContents, ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
+        SubscriptionFilter, UnsubscribeRequestParams,
     },
-    service::{ClientLifecycleMode, NotificationContext, RunningService},
+    service::{ClientLifecycleMode, NotificationContext, RunningService, Service},
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -122,7 +123,7 @@ async fn everything_listed_can_be_used() {
             for (listed, template) in
                 client.list_all_resource_templates().await.unwrap().iter().zip(&asset.resource_templates)
             {
-                let first = template.values.iter().fold(listed.uri_template.clone(), |uri, (name, values)| {
+                let first = template.choices.values.iter().fold(listed.uri_template.clone(), |uri, (name, values)| {
                     uri.replace(&format!("{{{name}}}"), &values[0])
                 });
                 client.read_resource(ReadResourceRequestParams::new(first)).await.unwrap();
@@ -197,6 +198,26 @@ async fn a_review_prompt_holds_the_policy_and_completes_its_ticket() {
 }
 
 #[tokio::test]
+async fn what_is_settled_narrows_what_is_completed() {
+    let deploy = connect("deploy").await;
+    let services = |environment: Option<&str>| {
+        let target = Reference::for_resource("deploy://{environment}/{service}/env");
+        let mut request = CompleteRequestParams::new(target, ArgumentInfo::new("service", ""));
+        request.context = environment.map(|environment| {
+            CompletionContext::with_arguments([("environment".to_owned(), environment.to_owned())].into())
+        });
+        deploy.complete(request)
+    };
+    assert_eq!(services(None).await.unwrap().completion.values.len(), 5);
+    assert!(services(Some("staging")).await.unwrap().completion.values.contains(&"preview".to_owned()));
+    assert!(!services(Some("production")).await.unwrap().completion.values.contains(&"preview".to_owned()));
+    for (uri, there) in [("deploy://staging/preview/env", true), ("deploy://production/preview/env", false)] {
+        let read = deploy.read_resource(ReadResourceRequestParams::new(uri)).await;
+        assert_eq!(read.is_ok(), there, "{uri}");
+    }
+}
+
+#[tokio::test]
 async fn unknown_resources_are_not_found() {
     let board = connect("sprint-board").await;
     for uri in ["sprint://7", "config://nothing"] {
@@ -220,11 +241,74 @@ async fn a_subscription_hears_every_announcement() {
     assert!(after.iter().any(|tool| tool.name == "beta.rollout_plan"));
 }
 
+async fn one_click_refund<S: Service<RoleClient>>(flags: &RunningService<RoleClient, S>) -> String {
+    let read = flags.read_resource(ReadResourceRequestParams::new("flags://one-click-refund")).await.unwrap();
+    let ResourceContents::TextResourceContents { text, .. } = &read.contents[0] else { panic!() };
+    text.clone()
+}
+
+fn switch_on() -> CallToolRequestParams {
+    let arguments =
+        json!({"name": "one-click-refund", "environment": "production", "state": "on", "comment": "It works."});
+    call("flags.set", arguments)
+}
+
+#[tokio::test]
+async fn a_call_changes_a_resource_and_its_subscription_hears_of_it() {
+    let flags = connect("feature-flags").await;
+    let uris = ["flags://one-click-refund", "flags://another"];
+    let filter = SubscriptionFilter::builder().tools_list_changed().resource_subscriptions(uris).build();
+    let mut heard = flags.listen(filter).await.unwrap();
+    assert!(one_click_refund(&flags).await.contains("share (10 %)"));
+    flags.call_tool(switch_on()).await.unwrap();
+    let news = tokio::time::timeout(PATIENCE, heard.next()).await.unwrap().unwrap();
+    let Some(ServerNotification::ResourceUpdatedNotification(updated)) = news else { panic!("{news:?}") };
+    assert_eq!(updated.params.uri, "flags://one-click-refund");
+    assert!(one_click_refund(&flags).await.contains("on (100 %) in production\nIt works."));
+
+    let calendar = connect("calendar").await;
+    let filter = SubscriptionFilter::builder().resource_subscription("calendar://today").build();
+    let mut heard = calendar.listen(filter).await.unwrap();
+    calendar.call_tool(call("createEvent", json!({"title": "Lunch", "start": "12:00"}))).await.unwrap();
+    assert!(tokio::time::timeout(PATIENCE, heard.next()).await.unwrap().unwrap().is_some());
+}
+
+#[tokio::test]
+#[allow(deprecated, reason = "that era has no other way to subscribe")]
+async fn a_legacy_client_hears_of_a_resource_while_it_is_subscribed() {
+    for id in ["feature-flags", "ci-pipelines"] {
+        let (uri, change) = match id {
+            "feature-flags" => ("flags://one-click-refund", switch_on()),
+            _ => ("ci://runners/status.csv", call("pipeline_run", json!({"repository": "shop/api"}))),
+        };
+        let server = servers().into_iter().find(|server| server.id() == id).unwrap();
+        let (sender, mut heard) = mpsc::unbounded_channel();
+        let client = EarlyClient(sender);
+        let client = client.serve_with_lifecycle(server.serve(), ClientLifecycleMode::Initialize).await.unwrap();
+        assert!(client.subscribe(SubscribeRequestParams::new("flags://another")).await.is_err());
+        client.subscribe(SubscribeRequestParams::new(uri)).await.unwrap();
+        client.call_tool(change.clone()).await.unwrap();
+        assert!(tokio::time::timeout(PATIENCE, heard.recv()).await.unwrap().is_some(), "{id}");
+        client.unsubscribe(UnsubscribeRequestParams::new(uri)).await.unwrap();
+        client.call_tool(change).await.unwrap();
+        client.list_all_tools().await.unwrap();
+        assert!(heard.try_recv().is_err(), "{id}");
+    }
+}
+
 struct EarlyClient(mpsc::UnboundedSender<()>);
 
 impl ClientHandler for EarlyClient {
     fn get_info(&self) -> ClientConfig {
         ClientConfig::default().with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn on_resource_updated(
+        &self,
+        _: ResourceUpdatedNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.0.send(()).unwrap();
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -342,7 +426,13 @@ fn the_workplace_holds_the_cases_that_hosts_get_wrong() {
         assert!(resources.iter().filter(priority(wanted)).count() >= 2, "{wanted:?}");
     }
     assert!(resources.iter().any(|resource| resource.contents.len() == 2));
-    assert!(resources.iter().any(|resource| resource.contents.iter().any(|contents| contents.get("blob").is_some())));
+    let blobs =
+        || resources.iter().flat_map(|resource| &resource.contents).filter(|contents| contents.get("blob").is_some());
+    let of_kind = |kind: &'static str| {
+        move |contents: &&Value| contents["mimeType"].as_str().is_some_and(|mime_type| mime_type.starts_with(kind))
+    };
+    assert!(blobs().any(|contents| of_kind("image/")(&contents)), "a picture");
+    assert!(blobs().any(|contents| of_kind("application/xml")(&contents)), "a text that comes as a blob");
     assert!(resources.iter().any(|resource| resource.definition.size.is_some_and(|size| size >= 30_000)));
     assert!(resources.iter().any(|resource| resource.definition.size.is_none()));
     assert!(assets.iter().filter(|asset| asset.pages.contains_key("tools")).count() >= 2);

@@ -1,17 +1,19 @@
 //! The demo workplace through the whole host: real protocol, both eras, in process.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use proem::{
     Host, TokenBudget,
-    client::StreamClient,
+    catalog::{Aggregator, AggregatorOptions, CachePolicy, ReadRequest},
+    client::{Change, Client, StreamClient},
     demo,
     id::{ResourceId, ServerId},
+    protocol::{CompletionRequest, CompletionTarget},
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
     resources::ResourceExclusion,
     retrieval::{Filter, Query},
 };
-use serde_json::Map;
+use serde_json::{Map, json};
 
 /// A host over all demo servers, added in the order that `order` gives them.
 fn host(order: impl Fn(&mut Vec<demo::DemoServer>)) -> Host {
@@ -33,7 +35,7 @@ async fn every_server_of_either_era_lists_all_its_pages() {
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(
         (catalog.servers().len(), catalog.tools().len(), catalog.resources().len(), catalog.prompts().len()),
-        (32, 146, 32, 11),
+        (32, 146, 34, 11),
     );
     assert_eq!(catalog.templates().len(), 4);
     let versions: BTreeSet<_> = catalog.servers().iter().filter_map(|s| s.info.protocol_version.as_deref()).collect();
@@ -88,6 +90,72 @@ async fn a_burst_of_changes_is_one_refresh() {
     assert!(changes.lists.iter().all(|(server, _)| *server == flags));
     let added: Vec<_> = after.diff(&before).added.iter().map(ToString::to_string).collect();
     assert_eq!(added, ["tool feature-flags/beta.rollout_plan", "tool feature-flags/beta.stale_report"]);
+}
+
+fn aggregator() -> Aggregator {
+    let servers = demo::servers().into_iter().map(|server| {
+        let id = server.id();
+        let (read, write) = tokio::io::split(server.serve());
+        (id, Arc::new(StreamClient::new(read, write)) as Arc<dyn Client>)
+    });
+    Aggregator::new(servers, AggregatorOptions::default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watched_resource_that_a_call_changes_is_read_again() {
+    let aggregator = aggregator();
+    aggregator.refresh().await;
+    // One of each era: they are asked for updates in different ways.
+    for (server, uri, tool, arguments) in [
+        (
+            "feature-flags",
+            "flags://one-click-refund",
+            "flags.set",
+            json!({"name": "one-click-refund", "environment": "production", "state": "on", "comment": "It works."}),
+        ),
+        ("ci-pipelines", "ci://runners/status.csv", "pipeline_run", json!({"repository": "shop/api"})),
+    ] {
+        let id = ResourceId::new(ServerId::new(server).unwrap(), uri);
+        let kept = ReadRequest::new().with_cache(CachePolicy::For(Duration::from_secs(3_600)));
+        let before = aggregator.read(&id, &kept).await.unwrap();
+        assert!(Arc::ptr_eq(&before, &aggregator.read(&id, &kept).await.unwrap()), "{server}");
+
+        let mut changes = aggregator.client(&id.server).unwrap().changes().unwrap();
+        assert_eq!(aggregator.watch(&[id.clone()].into()).await.len(), 0, "{server}");
+        let call = || aggregator.client(&id.server).unwrap().call_tool(tool, arguments.as_object().unwrap().clone());
+        // Subscribing goes on beside the calls: one that comes before it is not told of.
+        let told = async { while changes.recv().await != Ok(Change::Resource(uri.to_owned())) {} };
+        tokio::pin!(told);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            call().await.unwrap();
+            if tokio::time::timeout(Duration::from_millis(50), &mut told).await.is_ok() {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{server} does not tell");
+        }
+        let (_, news) = tokio::time::timeout(Duration::from_secs(20), aggregator.changed()).await.unwrap();
+        assert!(news.resources.contains(&(id.server.clone(), uri.to_owned())), "{news:?}");
+        let after = aggregator.read(&id, &kept).await.unwrap();
+        assert_ne!(before.contents, after.contents, "{server}");
+    }
+    let nothing = aggregator.watch(&BTreeSet::new()).await;
+    assert!(nothing.is_empty(), "{nothing:?}");
+}
+
+#[tokio::test]
+async fn arguments_are_completed_by_their_servers() {
+    let aggregator = aggregator();
+    aggregator.refresh().await;
+    let deploy = ServerId::new("deploy").unwrap();
+    let template = CompletionTarget::template("deploy://{environment}/{service}/env");
+    let request = CompletionRequest::new(template, "service").with_value("p");
+    let values = async |request| aggregator.complete(&deploy, &request).await.unwrap().values;
+    assert_eq!(values(request.clone().with_known("environment", "staging")).await, ["preview"]);
+    assert_eq!(values(request.clone().with_known("environment", "production")).await, [""; 0]);
+
+    let mail = aggregator.complete(&ServerId::new("mail").unwrap(), &request).await.unwrap_err();
+    assert_eq!(mail.to_string(), "server `mail`: completion/complete: not offered by this server");
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@ mod names;
 #[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 mod protocol;
+mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;
 #[cfg(all(feature = "bundled", feature = "eval"))]

@@ -9,15 +9,18 @@ use std::{
     fs,
     path::Path,
     process::Command,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use proem::{
     Host,
-    catalog::Catalog,
-    client::{CaptureClient, Config, Limits, ServerConfig, StdioClient, StdioConfig},
+    catalog::{Aggregator, AggregatorOptions, Catalog, ReadRequest},
+    client::{CaptureClient, Change, Client, Config, Limits, ServerConfig, StdioClient, StdioConfig},
+    id::{ResourceId, ServerId},
+    protocol::{CompletionRequest, CompletionTarget},
 };
-
+use serde_json::{Map, json};
 use tokio::sync::Mutex;
 
 use crate::{command_line::proem, outside};
@@ -102,8 +105,8 @@ async fn all_connect_in_their_era_and_list_what_they_are_known_to_list() {
     let Some(folder) = outside::shared("real-servers") else { return };
     for (server, _) in expected {
         let captures = CaptureClient::open(folder.join(format!("{server}.json"))).unwrap();
-        let captured = Host::builder()
-            .servers(captures.servers.into_iter().map(|(id, client)| (id, std::sync::Arc::new(client) as _)));
+        let captured =
+            Host::builder().servers(captures.servers.into_iter().map(|(id, client)| (id, Arc::new(client) as _)));
         let captured = captured.build().unwrap().refresh().await;
         assert_eq!(names(&catalog, server), names(&captured, server), "{server}");
     }
@@ -208,4 +211,151 @@ fn noting_its_pid(config: &Path, server: &str, starts: &Path) -> StdioClient {
         .with_args(["-c", r#"echo $$ >> "$0"; exec "$@""#, starts.to_str().unwrap(), &found.command])
         .with_args(found.args);
     found.env.into_iter().fold(client, |client, (name, value)| client.with_env(name, value))
+}
+
+/// One server of the configuration alone, of the era that it is to be taken for.
+fn alone(config: &Path, server: &str, era: &str) -> (ServerId, Aggregator) {
+    let found = commands(config).remove(server).unwrap();
+    alone_by(server, era, StdioClient::new(found.command).with_args(found.args), found.env)
+}
+
+fn alone_by(server: &str, era: &str, client: StdioClient, env: BTreeMap<String, String>) -> (ServerId, Aggregator) {
+    let patience = Duration::from_secs(60);
+    let mut options = AggregatorOptions::default();
+    options.limits = Limits::default().with_request(patience * 3);
+    // Who is not waited for is taken for one of the older era.
+    let probe = if era == MODERN { patience } else { Duration::ZERO };
+    let client = client.with_limits(&options.limits).with_probe(probe);
+    let client = env.into_iter().fold(client, |client, (name, value)| client.with_env(name, value));
+    let id = ServerId::new(server).unwrap();
+    (id.clone(), Aggregator::new([(id, Arc::new(client) as Arc<dyn Client>)], options))
+}
+
+/// Waits until a server says that a resource changed, calling a tool again until then: subscribing
+/// goes on beside the calls, and one that comes before it is not told of.
+async fn hears_of(
+    aggregator: &Aggregator,
+    id: &ResourceId,
+    tool: &str,
+    mut arguments: impl FnMut(u32) -> Map<String, serde_json::Value>,
+) {
+    let client = aggregator.client(&id.server).unwrap();
+    let mut changes = client.changes().unwrap();
+    let told = async { while changes.recv().await != Ok(Change::Resource(id.uri.to_string())) {} };
+    tokio::pin!(told);
+    for round in 0..40 {
+        client.call_tool(tool, arguments(round)).await.unwrap();
+        if tokio::time::timeout(Duration::from_millis(500), &mut told).await.is_ok() {
+            return;
+        }
+    }
+    panic!("{id}: no news");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_resources_are_read_in_both_eras_and_others_are_not_found() {
+    let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.lock().await;
+    for (server, era, resources) in
+        [("everything", LEGACY, 7), ("memory", LEGACY, 1), ("mongodb", LEGACY, 2), ("mongodb", MODERN, 2)]
+    {
+        let (id, aggregator) = alone(&config, server, era);
+        let catalog = aggregator.refresh().await;
+        assert_eq!(catalog.failures().count(), 0, "{server} {era}");
+        assert_eq!(catalog.servers()[0].info.protocol_version.as_deref(), Some(era), "{server}");
+        assert_eq!(catalog.resources().len(), resources, "{server} {era}");
+        for entry in catalog.resources() {
+            let result = aggregator.read(&entry.id, &ReadRequest::new()).await.unwrap();
+            assert!(!result.contents.is_empty(), "{}", entry.id);
+            for contents in &result.contents {
+                assert_eq!(contents.uri, *entry.id.uri);
+                assert!(contents.text.as_ref().is_some_and(|text| !text.is_empty()), "{}", entry.id);
+                let listed = entry.resource.mime_type.as_ref();
+                assert!(listed.is_none() || contents.mime_type.as_ref() == listed, "{}", entry.id);
+            }
+        }
+        let nothing = ResourceId::new(id, "nothing://here");
+        let error = aggregator.read(&nothing, &ReadRequest::new()).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("no resource `nothing://here` on server `{server}`"), "{era}");
+        let refused = aggregator.watch(&catalog.resources().iter().map(|entry| entry.id.clone()).collect()).await;
+        assert!(refused.is_empty(), "{server} {era}: {refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn templates_are_read_and_arguments_completed() {
+    let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let (id, aggregator) = alone(&config, "everything", LEGACY);
+    let catalog = aggregator.refresh().await;
+    assert_eq!(catalog.templates().len(), 2);
+    for entry in catalog.templates() {
+        let template = entry.template.uri_template.as_str();
+        let instance = ResourceId::new(id.clone(), template.replace("{resourceId}", "12"));
+        let contents = aggregator.read(&instance, &ReadRequest::new()).await.unwrap().contents.clone();
+        assert_eq!((contents.len(), contents[0].uri.as_str()), (1, &*instance.uri));
+        assert_ne!(contents[0].text.is_some(), contents[0].blob.is_some());
+        assert_eq!(contents[0].blob.is_some(), template.contains("blob"), "{template}");
+
+        let request = CompletionRequest::new(CompletionTarget::template(template), "resourceId").with_value("12");
+        let completion = aggregator.complete(&id, &request).await.unwrap();
+        assert_eq!((completion.values.as_slice(), completion.has_more), (&["12".to_owned()][..], false));
+    }
+    let prompt = |argument: &str| CompletionRequest::new(CompletionTarget::prompt("completable-prompt"), argument);
+    let departments = aggregator.complete(&id, &prompt("department")).await.unwrap().values;
+    assert!(departments.len() > 1 && departments.iter().collect::<BTreeSet<_>>().len() == departments.len());
+    // One argument decides what the other may be.
+    let mut names = BTreeSet::new();
+    for department in &departments {
+        let request = prompt("name").with_known("department", department);
+        let values = aggregator.complete(&id, &request).await.unwrap().values;
+        assert!(!values.is_empty(), "{department}");
+        let first: String = values[0].chars().take(1).collect();
+        let typed = aggregator.complete(&id, &request.with_value(&first)).await.unwrap().values;
+        assert!(typed.iter().all(|value| value.starts_with(&first) && values.contains(value)), "{typed:?}");
+        names.insert(values);
+    }
+    assert_eq!(names.len(), departments.len());
+
+    let unknown = CompletionRequest::new(CompletionTarget::prompt("nothing"), "here");
+    assert!(aggregator.complete(&id, &unknown).await.unwrap_err().is_not_found());
+    let (memory, aggregator) = alone(&config, "memory", LEGACY);
+    assert!(aggregator.complete(&memory, &prompt("name")).await.unwrap_err().is_unsupported());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn updates_of_watched_resources_are_heard_and_what_was_read_is_forgotten() {
+    let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let kept = ReadRequest::new().with_cache(proem::catalog::CachePolicy::For(Duration::from_secs(3_600)));
+
+    let folder = tempfile::tempdir().unwrap();
+    let found = commands(&config).remove("memory").unwrap();
+    let file = folder.path().join("graph.jsonl").to_str().unwrap().to_owned();
+    let client = StdioClient::new(found.command).with_args(found.args);
+    let (memory, aggregator) = alone_by("memory", LEGACY, client, [("MEMORY_FILE_PATH".to_owned(), file)].into());
+    let graph = ResourceId::new(memory, "memory://knowledge-graph");
+    let before = aggregator.read(&graph, &kept).await.unwrap();
+    assert!(Arc::ptr_eq(&before, &aggregator.read(&graph, &kept).await.unwrap()));
+    assert!(aggregator.watch(&[graph.clone()].into()).await.is_empty());
+    hears_of(&aggregator, &graph, "create_entities", |round| {
+        let entity = json!({"name": format!("ship {round}"), "entityType": "ship", "observations": ["It sails."]});
+        json!({"entities": [entity]}).as_object().cloned().unwrap()
+    })
+    .await;
+    let (_, news) = aggregator.changed().await;
+    assert_eq!(news.resources, [(graph.server.clone(), graph.uri.to_string())].into());
+    let after = aggregator.read(&graph, &kept).await.unwrap();
+    assert!(after.contents[0].text.as_ref().is_some_and(|text| text.contains("It sails.")));
+    assert_ne!(before.contents, after.contents);
+
+    let (everything, aggregator) = alone(&config, "everything", LEGACY);
+    let catalog = aggregator.refresh().await;
+    let watched = catalog.resources()[0].id.clone();
+    let before = aggregator.read(&watched, &kept).await.unwrap();
+    assert!(aggregator.watch(&[watched.clone()].into()).await.is_empty());
+    assert_eq!(everything, watched.server);
+    hears_of(&aggregator, &watched, "toggle-subscriber-updates", |_| Map::new()).await;
+    let after = aggregator.read(&watched, &kept).await.unwrap();
+    assert!(before.contents == after.contents && !Arc::ptr_eq(&before, &after), "read again");
 }

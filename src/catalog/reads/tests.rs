@@ -151,7 +151,7 @@ fn step() -> impl Strategy<Value = Step> {
     let scope = prop_oneof![Just(CacheScope::Private), Just(CacheScope::Public)];
     prop_oneof![
         4 => (0..2_usize, 0..2_usize, 0..3_usize).prop_map(|(user, server, uri)| Step::Ask { user, server, uri }),
-        4 => (any::<prop::sample::Index>(), 0..8_u64, scope, 0..3_000_usize, policy())
+        4 => (any::<prop::sample::Index>(), 0..8_u64, scope, 0..1_200_usize, policy())
             .prop_map(|(which, ttl, scope, bytes, policy)| Step::Answer { which, ttl, scope, bytes, policy }),
         1 => (0..2_usize, 0..3_usize).prop_map(|(server, uri)| Step::Change { server, uri }),
         1 => (0..2_usize).prop_map(|server| Step::Restart { server }),
@@ -188,7 +188,7 @@ proptest! {
     #[test]
     fn never_more_than_its_bytes_never_stale_and_never_to_another_user(steps in prop::collection::vec(step(), 1..120), look in policy()) {
         let start = Instant::now();
-        let cache = ReadCache::with_max_bytes(24 << 10);
+        let cache = ReadCache::with_max_bytes(8 << 10);
         let users = USERS.map(Authorization::new);
         let mut versions = [[0_u64; 3]; 2];
         let mut waiting = Vec::new();
@@ -218,7 +218,7 @@ proptest! {
                 }
                 Step::Wait(more) => seconds += more,
             }
-            prop_assert!(cache.bytes() <= 24 << 10);
+            prop_assert!(cache.bytes() <= 8 << 10);
             let sum: usize = cache.state().kept.iter().map(|(_, kept)| kept.bytes).sum();
             prop_assert_eq!(cache.bytes(), sum);
             let now = start + Duration::from_secs(seconds);

@@ -15,6 +15,7 @@ mod tests;
 
 use std::{
     io,
+    ops::ControlFlow,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -49,12 +50,20 @@ pub(super) struct Tap<R, W> {
     read: BufReader<R>,
     write: Arc<tokio::sync::Mutex<Option<W>>>,
     line: Vec<u8>,
-    /// Looks for the id of a line that is being skipped, until its end.
-    skipping: Option<TopId>,
+    /// A line that is too long, until its end.
+    skipping: Option<Skipped>,
     max_line: usize,
     probe: Duration,
     pending: Pending,
     notes: TapNotes,
+}
+
+/// A line that is passed over.
+#[derive(Debug, Default)]
+struct Skipped {
+    finder: TopId,
+    /// Its request has failed, so nothing is looked for any more.
+    told: bool,
 }
 
 /// What a tap saw, for the connection above it.
@@ -119,6 +128,24 @@ struct RpcError<'a> {
     data: Option<&'a RawValue>,
 }
 
+impl Skipped {
+    fn feed(&mut self, piece: &[u8]) {
+        if !self.told {
+            self.finder.feed(piece);
+        }
+    }
+
+    /// Once, as soon as it is known whose answer the line is, or at its end at the latest.
+    fn tell(&mut self, ended: bool) -> Option<Option<RequestId>> {
+        let id = self.finder.id();
+        if self.told || (id.is_none() && !ended) {
+            return None;
+        }
+        self.told = true;
+        Some(id)
+    }
+}
+
 impl<R: AsyncRead + Unpin, W> Tap<R, W> {
     pub(super) fn new(read: R, write: W, probe: Duration, notes: TapNotes) -> Self {
         Self {
@@ -163,31 +190,38 @@ impl<R: AsyncRead + Unpin, W> Tap<R, W> {
             if available.is_empty() {
                 return None;
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
+            // Most of a long line holds no end, which is seen faster than where one is.
+            let end = available.contains(&b'\n').then(|| available.iter().position(|byte| *byte == b'\n')).flatten();
             let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
             let consumed = piece.len() + usize::from(end.is_some());
-            if let Some(finder) = &mut self.skipping {
-                finder.feed(piece);
+            if let Some(skipped) = &mut self.skipping {
+                skipped.feed(piece);
             } else if self.line.len() + piece.len() > self.max_line {
-                let mut finder = TopId::default();
-                finder.feed(&self.line);
-                finder.feed(piece);
+                let mut skipped = Skipped::default();
+                skipped.feed(&self.line);
+                skipped.feed(piece);
                 self.line = Vec::new();
-                self.skipping = Some(finder);
+                self.skipping = Some(skipped);
             } else {
                 self.line.extend_from_slice(piece);
             }
             self.read.consume(consumed);
+            if let Some(skipped) = &mut self.skipping {
+                let told = skipped.tell(end.is_some());
+                if end.is_some() {
+                    self.skipping = None;
+                }
+                if let Some(id) = told
+                    && let ControlFlow::Break(message) = self.too_long(id)
+                {
+                    return message;
+                }
+                continue;
+            }
             if end.is_none() {
                 continue;
             }
-            let message = match self.skipping.take() {
-                Some(finder) => match self.too_long(finder.id()) {
-                    Some(message) => Some(message),
-                    None => return None,
-                },
-                None => self.message(),
-            };
+            let message = self.message();
             self.line.clear();
             self.line.shrink_to(KEPT_BUFFER);
             if message.is_some() {
@@ -196,21 +230,25 @@ impl<R: AsyncRead + Unpin, W> Tap<R, W> {
         }
     }
 
-    /// Fails the request whose answer is too long; `None` if it is not known which.
-    fn too_long(&self, id: Option<RequestId>) -> Option<ServerJsonRpcMessage> {
-        let reason = format!("it is longer than {} bytes", self.max_line);
+    /// Fails the request whose answer is too long. If nobody knows which that is, the connection ends.
+    fn too_long(&self, id: Option<RequestId>) -> ControlFlow<Option<ServerJsonRpcMessage>> {
         tracing::warn!(max = self.max_line, "skipped a line of a server that is too long");
-        let waiting = match id {
-            Some(id) => self.pending.take(&id),
+        let waiting = match &id {
+            Some(id) => self.pending.take(id),
             None => self.pending.take_only(),
         };
         match waiting {
-            Some((id, reader)) => Some(failed(id, reader, reason)),
+            Some((id, reader)) => {
+                let reason = format!("it is longer than {} bytes", self.max_line);
+                ControlFlow::Break(Some(failed(id, reader, reason)))
+            }
+            // A late answer to a request that was given up is nobody's.
+            None if id.is_some() => ControlFlow::Continue(()),
             None => {
                 self.notes.with(|notes| {
                     notes.ended = Some(format!("the server sent a line of more than {} bytes", self.max_line));
                 });
-                None
+                ControlFlow::Break(None)
             }
         }
     }

@@ -37,7 +37,13 @@ impl Pending {
         match message {
             JsonRpcMessage::Request(request) => {
                 let reader = match &request.request {
-                    ClientRequest::InitializeRequest(_) => Reader::Initialize,
+                    ClientRequest::InitializeRequest(_) => {
+                        // rmcp waits for the probe no longer: a late answer would end its handshake.
+                        if let Some((id, _)) = state.probe.take() {
+                            state.waiting.remove(&id);
+                        }
+                        Reader::Initialize
+                    }
                     ClientRequest::DiscoverRequest(_) => {
                         state.probe = Some((request.id.clone(), Instant::now() + probe));
                         Reader::Discover

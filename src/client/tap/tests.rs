@@ -1,4 +1,7 @@
-use rmcp::model::{ClientRequest, DiscoverRequest, DiscoverRequestParams, ListToolsRequest, PingRequest};
+use rmcp::model::{
+    ClientRequest, DiscoverRequest, DiscoverRequestParams, InitializeRequest, InitializeRequestParams,
+    ListToolsRequest, PingRequest,
+};
 use tokio::io::{DuplexStream, duplex};
 
 use super::*;
@@ -77,6 +80,26 @@ async fn a_line_above_the_bound_is_skipped_and_fails_its_request() {
 }
 
 #[tokio::test]
+async fn a_request_fails_before_the_line_that_is_too_long_ends() {
+    let (mut server, read) = duplex(1 << 16);
+    let mut tap = Tap::new(read, duplex(1 << 16).0, Duration::from_secs(5), TapNotes::default()).with_max_line(1_000);
+    ask(&mut tap, 1, ClientRequest::ListToolsRequest(ListToolsRequest::default()));
+    ask(&mut tap, 2, ClientRequest::ListToolsRequest(ListToolsRequest::default()));
+    server.write_all(format!("{{\"id\":1,\"result\":\"{}", "x".repeat(5_000)).as_bytes()).await.unwrap();
+    assert_eq!(raw(tap.next().await), serde_json::json!(["it is longer than 1000 bytes"]));
+    server.write_all("\",\"id\":2}\n{\"id\":2,\"result\":{}}\n".as_bytes()).await.unwrap();
+    assert_eq!(raw(tap.next().await), "{}");
+}
+
+#[tokio::test]
+async fn a_line_above_the_bound_that_answers_nobody_is_passed_over() {
+    let long = "x".repeat(5_000);
+    let text = format!("{{\"id\":9,\"result\":\"{long}\"}}\n{{\"id\":1,\"result\":{{}}}}\n");
+    let mut tap = tap(text).with_max_line(1_000);
+    assert_eq!(raw(tap.next().await), "{}");
+}
+
+#[tokio::test]
 async fn a_line_above_the_bound_that_names_no_request_ends_the_connection() {
     let mut tap = tap(format!("{}\n{{\"id\":1,\"result\":{{}}}}\n", "x".repeat(5_000))).with_max_line(1_000);
     assert!(tap.next().await.is_none());
@@ -105,6 +128,16 @@ async fn an_unanswered_probe_is_answered_for_the_server() {
     let mut tap = Tap::new(read, duplex(1 << 16).0, Duration::from_secs(3), TapNotes::default());
     ask(&mut tap, 1, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
     assert_eq!(error(tap.next().await), "no answer to server/discover in time");
+}
+
+#[tokio::test]
+async fn a_probe_that_is_answered_after_the_next_handshake_began_is_nobodys() {
+    let text = "{\"id\":1,\"result\":{}}\n{\"id\":2,\"error\":{\"code\":-1}}\n".to_owned();
+    let mut tap =
+        Tap::new(io::Cursor::new(text.into_bytes()), duplex(1 << 16).0, Duration::from_secs(60), TapNotes::default());
+    ask(&mut tap, 1, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
+    ask(&mut tap, 2, ClientRequest::InitializeRequest(InitializeRequest::new(InitializeRequestParams::default())));
+    assert!(matches!(tap.next().await, Some(JsonRpcMessage::Error(error)) if error.id == Some(RequestId::Number(2))));
 }
 
 mod properties {

@@ -31,8 +31,9 @@ impl TopId {
         }
     }
 
-    pub(super) fn id(self) -> Option<RequestId> {
-        self.id
+    /// The id, once it was seen.
+    pub(super) fn id(&self) -> Option<RequestId> {
+        self.id.clone()
     }
 
     fn step(&mut self, byte: u8) {
