@@ -20,18 +20,27 @@
 //! # }
 //! ```
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
 use crate::{
     Error, Result,
-    catalog::{Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, TrustTier},
+    catalog::{
+        Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, ReadRequest,
+        TrustTier,
+    },
     client::{Client, Limits},
-    id::{PromptId, ServerId},
+    id::{PromptId, ResourceId, ServerId},
     prompts,
-    protocol::GetPromptResult,
-    retrieval::{Reranker, Retriever, Rewriter},
+    protocol::{GetPromptResult, ReadResourceResult},
+    resources::{Attached, Governance, ResourceOptions},
+    retrieval::{Query, Reranker, Retriever, Rewriter},
     session::{Composer, Hooks, Session},
     tokens::{CountCache, TokenCounter},
 };
@@ -81,6 +90,30 @@ impl Host {
         Session::new(Arc::clone(&self.composer), now)
     }
 
+    /// Selects resources for a request, reads them and keeps what fits: what a turn attaches, for
+    /// hosts that lay out their requests themselves. An empty request selects by priority and age.
+    ///
+    /// Never fails as a whole: what is not attached is in [`Attached::excluded`] with its reason.
+    pub async fn attach(&self, request: impl Into<Query>, options: &ResourceOptions) -> Attached {
+        self.composer.attach(&self.catalog(), &request.into(), options).await
+    }
+
+    /// Reads a resource, listed or not, from what is kept of it where that is still fresh.
+    ///
+    /// # Errors
+    /// See [`Aggregator::read`].
+    pub async fn read(&self, id: &ResourceId, request: &ReadRequest) -> Result<Arc<ReadResourceResult>> {
+        self.servers.read(id, request).await
+    }
+
+    /// Asks to hear when these resources change, in [`Self::changed`]: the last call counts. What
+    /// was kept of a resource is forgotten as soon as its server says that it changed.
+    ///
+    /// Gives the servers that do not tell of changes, and why.
+    pub async fn watch(&self, resources: &BTreeSet<ResourceId>) -> BTreeMap<ServerId, Error> {
+        self.servers.watch(resources).await
+    }
+
     /// Gets a prompt that a person invoked. Its arguments are checked before the server is asked.
     ///
     /// # Errors
@@ -122,6 +155,7 @@ pub struct HostBuilder {
     trust: Vec<(String, TrustTier)>,
     retriever: Option<Arc<dyn Retriever>>,
     hooks: Hooks,
+    governance: Governance,
     counter: Option<Arc<dyn TokenCounter>>,
     aggregator: AggregatorOptions,
 }
@@ -178,6 +212,13 @@ impl HostBuilder {
     /// Sets what counts tokens. Default: tiktoken's `o200k_base` (feature `tiktoken`).
     pub fn counter(mut self, counter: impl TokenCounter + 'static) -> Self {
         self.counter = Some(Arc::new(counter));
+        self
+    }
+
+    /// Sets the host's rules for resources: owners, classes of data, audiences, sizes, reuse.
+    /// Default: none.
+    pub fn governance(mut self, rules: Governance) -> Self {
+        self.governance = rules;
         self
     }
 
@@ -251,7 +292,7 @@ impl HostBuilder {
         })?;
         let servers = Arc::new(Aggregator::new(servers, self.aggregator));
         let composer = Composer::new(Arc::clone(&servers), retriever, Arc::new(CountCache::new(counter)));
-        let composer = composer.with_hooks(self.hooks);
+        let composer = composer.with_hooks(self.hooks).with_governance(self.governance);
         Ok(Host { servers, composer: Arc::new(composer) })
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn attachment(resource: &ResourceId, label: Option<&str>, mime_type: 
 }
 
 /// A server's instructions between their delimiters.
-pub(super) fn instructions(server: &ServerId, text: &str) -> String {
+pub(crate) fn instructions(server: &ServerId, text: &str) -> String {
     delimited(SERVER_INSTRUCTIONS, &[("server", Some(server.as_str()))], text)
 }
 

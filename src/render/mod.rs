@@ -83,6 +83,7 @@ mod turns;
 
 use std::fmt;
 
+pub(crate) use self::delimit::instructions as rendered_instructions;
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
     layout::{AttachedImage, Attachment, Layout, ToolSpec},

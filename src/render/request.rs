@@ -17,6 +17,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Adds to what rendering changed or left out.
+    pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.report.notes.extend(notes);
+        self
+    }
+
     /// A body that was written elsewhere, for a [`Provider`](super::Provider) outside this crate.
     /// `sections` says where its sections lie, first to last.
     ///

@@ -1,98 +1,133 @@
-use std::time::Duration;
-
 use futures_util::{StreamExt, stream};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
-use super::select::{ExcludedResource, ResourceExclusion, ResourceSelection, SelectedResource};
+use super::{
+    content::ImageContent,
+    exclusion::{ExcludedResource, ResourceExclusion},
+    given::Given,
+    governance::{Decision, Governance},
+    known::KnownTexts,
+    limits::ReadLimits,
+    options::ResourceOptions,
+    select::{LEAST_TRIMMED, ResourceSelection, SelectedResource},
+    text_kind::TextKind,
+    trim::{Cut, trim},
+    value::ResourceValue,
+};
 use crate::{
-    catalog::Aggregator,
+    Error,
+    catalog::{Aggregator, ReadRequest},
     error::{ClientError, excerpt},
     id::ResourceId,
     json::Digest,
-    protocol::ReadResourceResult,
-    tokens::{CountCache, TokenBudget},
+    protocol::{ReadResourceResult, Role},
+    tokens::CountCache,
 };
-
-/// What reading may cost.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ReadLimits {
-    /// Time for one resource. Default: 10 seconds.
-    pub time: Duration,
-    /// Time for all resources together. Default: 20 seconds: a turn waits for it. Those that were
-    /// read by then are attached.
-    pub total: Duration,
-    /// Bytes of text of one resource. Default: 4 MiB, a million tokens.
-    pub bytes: usize,
-    /// How many are read at once. Default: 8.
-    pub concurrency: usize,
-}
-
-impl Default for ReadLimits {
-    fn default() -> Self {
-        Self { time: Duration::from_secs(10), total: Duration::from_secs(20), bytes: 4 << 20, concurrency: 8 }
-    }
-}
 
 /// What was read, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Attached {
-    /// The texts, in the order of the selection.
-    pub texts: Vec<AttachedText>,
+    /// What a request is given, in the order of the selection.
+    pub resources: Vec<AttachedResource>,
     /// What is not attached after all, or never was to be; by server and URI.
     pub excluded: Vec<ExcludedResource>,
-    /// What the texts cost together; never above the budget.
+    /// What they cost together as rendered; never above the budget.
     pub tokens: usize,
+    /// What did not work as it should, and what was done instead.
+    pub notes: Vec<String>,
 }
 
-/// The text of one resource.
+/// One resource as a request is given it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct AttachedText {
+pub struct AttachedResource {
     /// The resource.
     pub id: ResourceId,
     /// What a person should read.
     pub label: String,
-    /// The MIME type that its first text was read with.
+    /// The MIME type that its first content has.
     pub mime_type: Option<String>,
-    /// The text; several contents are parted by an empty line.
+    /// Its text, trimmed if it was too long. Several contents are parted by a line that names each.
     pub text: String,
-    /// What it costs.
+    /// Its pictures.
+    pub images: Vec<ImageContent>,
+    /// What it costs, delimiters and pictures included.
     pub tokens: usize,
-    /// Which revision it is.
+    /// Which revision it is: over what was read, before anything was trimmed.
     pub digest: Digest,
+    /// What of the text was kept, if it was trimmed.
+    pub cut: Option<Cut>,
+    /// What it is worth.
+    pub value: ResourceValue,
+    /// What the host's rules say: whose it is, and where it may go.
+    pub decision: Decision,
     /// Why it is attached.
     pub reason: String,
 }
 
-/// Reads what was selected, all at once, and keeps what fits into `budget` in the selection's order.
+/// What attaching needs besides the selection.
+pub struct Attaching<'a> {
+    /// Who is asked.
+    pub servers: &'a Aggregator,
+    /// The host's rules: asked again once the type of a content is known.
+    pub governance: &'a Governance,
+    /// What counts.
+    pub counts: &'a CountCache,
+    /// What is to be remembered of the texts, for the next search.
+    pub known: &'a KnownTexts,
+    /// What a text that is too long is trimmed towards.
+    pub request: &'a str,
+    /// How a resource stands in a request, pictures apart: what is counted.
+    pub rendered: &'a (dyn Fn(&AttachedResource) -> String + Sync),
+}
+
+impl std::fmt::Debug for Attaching<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attaching").field("servers", &self.servers).finish_non_exhaustive()
+    }
+}
+
+/// Reads what was selected, all at once, and keeps what fits into the budgets in the selection's
+/// order; a text that is too long is trimmed to what the later ones leave of the budget.
 ///
-/// One that fails, has no text or turns out too large is left out with its reason, and the others stand.
-pub async fn attach(
-    servers: &Aggregator,
-    selection: ResourceSelection,
-    budget: TokenBudget,
-    limits: &ReadLimits,
-    counts: &CountCache,
-) -> Attached {
-    let ids: Vec<_> = selection.resources.iter().map(|resource| resource.id.clone()).collect();
+/// One that fails, has nothing for a model or turns out too large is left out with its reason, and
+/// the others stand.
+pub async fn attach(selection: ResourceSelection, options: &ResourceOptions, with: &Attaching<'_>) -> Attached {
     let started = Instant::now();
     // Made before the first is awaited: a closure that is kept would make the future of a turn one
     // that cannot be spawned.
-    let reads: Vec<_> = ids.iter().map(|id| read(servers, id, limits, started)).collect();
+    let limits = &options.reading;
+    let reads: Vec<_> = selection
+        .resources
+        .iter()
+        .map(|resource| {
+            let bytes = resource.decision.max_bytes.map_or(limits.bytes, |max| limits.bytes.min(max as usize));
+            let mut request = ReadRequest::new().with_cache(resource.decision.cache).with_max_bytes(bytes);
+            request.input = options.inputs.get(&resource.id).cloned();
+            read(with.servers, resource.id.clone(), request, *limits, started)
+        })
+        .collect();
     // In the order given, whichever comes first: what is attached must not depend on timing. Each
-    // text is settled when its turn comes, so that no more of them wait than are read at once.
+    // is settled when its turn comes, so that no more of them wait than are read at once.
     let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
-    let mut attached = Attached { excluded: selection.excluded, ..Attached::default() };
-    let in_order = attached.excluded.len();
+    let mut settling = Settling {
+        attached: Attached { excluded: selection.excluded, ..Attached::default() },
+        options,
+        with,
+        reserved: selection.estimated_tokens,
+        bytes_left: options.max_bytes,
+    };
+    let in_order = settling.attached.excluded.len();
     for resource in selection.resources {
         let Some(result) = reads.next().await else { break };
         let id = resource.id.clone();
-        if let Err(reason) = result.and_then(|text| attached.take(resource, text, budget, counts)) {
-            attached.excluded.push(ExcludedResource { id, reason });
+        settling.reserved -= resource.estimated_tokens;
+        if let Err(reason) = result.and_then(|result| settling.take(resource, &result)) {
+            settling.attached.excluded.push(ExcludedResource { id, reason });
         }
     }
+    let mut attached = settling.attached;
     // A selection gives its own in order.
     if attached.excluded.len() > in_order {
         attached.excluded.sort_by(|a, b| a.id.cmp(&b.id));
@@ -100,68 +135,124 @@ pub async fn attach(
     attached
 }
 
-struct Text {
-    mime_type: Option<String>,
-    text: String,
-}
-
 async fn read(
     servers: &Aggregator,
-    id: &ResourceId,
-    limits: &ReadLimits,
+    id: ResourceId,
+    request: ReadRequest,
+    limits: ReadLimits,
     started: Instant,
-) -> Result<Text, ResourceExclusion> {
-    let failed =
-        |error: ClientError| ResourceExclusion::Failed(excerpt(&error.at(&id.server, "resources/read").to_string()));
-    let client = servers.client(&id.server).map_err(|error| ResourceExclusion::Failed(error.to_string()))?;
+) -> Result<std::sync::Arc<ReadResourceResult>, ResourceExclusion> {
     let time = limits.time.min(limits.total.saturating_sub(started.elapsed()));
     if time.is_zero() {
         return Err(ResourceExclusion::Failed("the others took all the time".into()));
     }
-    match timeout(time, client.read_resource(&id.uri)).await {
-        Ok(Ok(result)) => text_of(result, limits.bytes),
-        Ok(Err(error)) => Err(failed(error)),
-        Err(_) => Err(failed(ClientError::Timeout { after: time })),
-    }
+    servers.read(&id, &request.with_time(time)).await.map_err(|error| match error {
+        Error::NotFound { .. } => ResourceExclusion::NotFound,
+        Error::Server { source: ClientError::InputRequired(asked), .. } => ResourceExclusion::InputRequired(asked),
+        error => ResourceExclusion::Failed(excerpt(&error.to_string())),
+    })
 }
 
-fn text_of(result: ReadResourceResult, max_bytes: usize) -> Result<Text, ResourceExclusion> {
-    let bytes: usize = result.contents.iter().filter_map(|content| Some(content.text.as_ref()?.len())).sum();
-    if bytes > max_bytes {
-        return Err(ResourceExclusion::Failed(format!("it has {bytes} bytes of text, more than {max_bytes}")));
-    }
-    let mut mime_type = None;
-    let mut parts = Vec::new();
-    for content in result.contents {
-        if let Some(text) = content.text.filter(|text| !text.is_empty()) {
-            mime_type = mime_type.or(content.mime_type);
-            parts.push(text);
-        }
-    }
-    if parts.is_empty() {
-        return Err(ResourceExclusion::NoText);
-    }
-    Ok(Text { mime_type, text: parts.join("\n\n") })
+/// Settles the budgets, resource by resource.
+struct Settling<'a> {
+    attached: Attached,
+    options: &'a ResourceOptions,
+    with: &'a Attaching<'a>,
+    /// What those that come later are estimated to cost.
+    reserved: usize,
+    bytes_left: u64,
 }
 
-impl Attached {
-    fn take(
-        &mut self,
-        resource: SelectedResource,
-        Text { mime_type, text }: Text,
-        budget: TokenBudget,
-        counts: &CountCache,
-    ) -> Result<(), ResourceExclusion> {
-        let digest = Digest::of_bytes(&text);
-        let tokens = counts.count(&text);
-        let left = budget.tokens() - self.tokens;
-        if tokens > left {
-            return Err(ResourceExclusion::does_not_fit(resource.value.required, tokens, left));
+impl Settling<'_> {
+    fn take(&mut self, selected: SelectedResource, result: &ReadResourceResult) -> Result<(), ResourceExclusion> {
+        let read = Given::new(result).map_err(|what| ResourceExclusion::NoText { what })?;
+        let decision = self.decide(&selected, &read)?;
+        if !read.text.is_empty() {
+            self.with.known.read(&selected.id, &read.text);
         }
-        self.tokens += tokens;
-        let reason = resource.reason();
-        let SelectedResource { id, label, .. } = resource;
-        self.texts.push(AttachedText { id, label, mime_type, text, tokens, digest, reason });
+        let reason = selected.reason();
+        let mut resource = AttachedResource {
+            id: selected.id,
+            label: selected.label,
+            mime_type: read.mime_type.or(selected.mime_type),
+            text: read.text,
+            images: read.images,
+            tokens: 0,
+            digest: read.digest,
+            cut: None,
+            value: selected.value,
+            decision,
+            reason,
+        };
+        let left = self.options.budget.tokens() - self.attached.tokens;
+        let most = resource.decision.max_tokens.unwrap_or(usize::MAX);
+        // What was estimated for the others is theirs, unless they leave it.
+        let limit = most.min(left.saturating_sub(self.reserved));
+        self.fit(&mut resource, read.kind, limit, selected.value.required)?;
+        let bytes = bytes(&resource);
+        if bytes > self.bytes_left {
+            return Err(ResourceExclusion::Bytes { bytes, left: self.bytes_left });
+        }
+        self.bytes_left -= bytes;
+        self.attached.tokens += resource.tokens;
+        self.attached.resources.push(resource);
         Ok(())
     }
+
+    /// What the rules say of what it turned out to be, beside what they said of what was listed.
+    fn decide(&self, selected: &SelectedResource, read: &Given) -> Result<Decision, ResourceExclusion> {
+        if read.mime_type.is_none() || read.mime_type == selected.mime_type {
+            return Ok(selected.decision.clone());
+        }
+        let decision = self.with.governance.decide(&selected.id, read.mime_type.as_deref());
+        decision.permits(&self.options.destination).map_err(ResourceExclusion::Refused)?;
+        if decision.audience.as_ref().is_some_and(|roles| !roles.contains(&Role::Assistant)) {
+            return Err(ResourceExclusion::Audience);
+        }
+        Ok(decision.beside(&selected.decision))
+    }
+
+    /// Counts the resource, and trims its text if it is too long for `limit`.
+    fn fit(
+        &self,
+        resource: &mut AttachedResource,
+        kind: TextKind,
+        limit: usize,
+        required: bool,
+    ) -> Result<(), ResourceExclusion> {
+        let text = std::mem::take(&mut resource.text);
+        let around = self.tokens(resource);
+        let (request, counts) = (self.with.request, self.with.counts);
+        let rest = format!("resource {} of server {}", resource.id.uri, resource.id.server);
+        let mut room = limit.saturating_sub(around);
+        while room > 0 {
+            // Short texts too: what looks like a notice of ours is made harmless there.
+            let Some(trimmed) = trim(&text, kind, room, request, counts, &rest) else { break };
+            if trimmed.cut.is_some() && (!self.options.trim || room < LEAST_TRIMMED) {
+                break;
+            }
+            (resource.text, resource.cut) = (trimmed.text, trimmed.cut);
+            resource.tokens = self.tokens(resource);
+            if resource.tokens <= limit {
+                return Ok(());
+            }
+            // Delimiters and text together may come to a few tokens more than apart.
+            room = room.saturating_sub(resource.tokens - limit);
+        }
+        let tokens = around + counts.count(&text);
+        Err(match required {
+            true => ResourceExclusion::RequiredDoesNotFit { tokens, left: limit },
+            false => ResourceExclusion::Budget { tokens, left: limit },
+        })
+    }
+
+    fn tokens(&self, resource: &AttachedResource) -> usize {
+        let pictures: usize = resource.images.iter().map(|image| image.tokens).sum();
+        self.with.counts.count(&(self.with.rendered)(resource)) + pictures
+    }
+}
+
+fn bytes(resource: &AttachedResource) -> u64 {
+    let pictures: usize = resource.images.iter().map(|image| image.data.len()).sum();
+    (resource.text.len() + pictures) as u64
 }

@@ -9,23 +9,38 @@
 mod attach;
 mod content;
 mod estimate;
+mod exclusion;
+mod given;
 mod governance;
+mod knapsack;
+mod known;
+mod limits;
 mod mime;
+mod options;
 mod rank;
 mod recency;
+mod relevance;
 mod select;
 mod sniff;
 mod text_kind;
 mod trim;
+mod value;
+mod versions;
 
 pub use self::{
-    attach::{Attached, AttachedText, ReadLimits, attach},
+    attach::{Attached, AttachedResource, Attaching, attach},
     content::{Content, ImageContent, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, TextContent, classify},
     estimate::{IMAGE_TOKENS, estimated_tokens},
+    exclusion::{ExcludedResource, ResourceExclusion},
     governance::{DataClass, Decision, Destination, Governance, Refusal, ResourceRule},
-    rank::{RankedResource, ResourceValue, rank},
+    known::KnownTexts,
+    limits::ReadLimits,
+    options::ResourceOptions,
+    rank::{RankedResource, rank},
     recency::parse_timestamp,
-    select::{ExcludedResource, ResourceExclusion, ResourceOptions, ResourceSelection, SelectedResource, select},
+    relevance::{Relevance, searchable},
+    select::{ResourceSelection, SelectedResource, select},
     text_kind::TextKind,
     trim::{Cut, Trimmed, trim},
+    value::ResourceValue,
 };

@@ -1,50 +1,58 @@
-use std::{
-    num::NonZeroUsize,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
-use lru::LruCache;
 use tokio::task::spawn_blocking;
 
-use super::hooks::Hooks;
+use super::{
+    hooks::Hooks,
+    searcher::{Searcher, stopped},
+};
 use crate::{
-    Error, Result,
+    Result,
     catalog::{Aggregator, Catalog},
     json::Digest,
+    render::{AttachedImage, Attachment},
+    resources::{
+        Attached, AttachedResource, Attaching, Governance, KnownTexts, Relevance, ResourceOptions, attach, searchable,
+        select,
+    },
     retrieval::{Filter, Query, Ranking, Retriever, ToolIndex},
-    tokens::CountCache,
+    tokens::{CountCache, TokenBudget},
 };
 
-/// What the turns of all sessions of a host share: servers, the index of the newest snapshot,
-/// token counts, and the rankings of the last queries.
+/// What the turns of all sessions of a host share: servers, the indexes of the newest snapshot,
+/// token counts, the rankings of the last queries, what is known of the texts of resources, and the
+/// host's rules for them.
 #[derive(Debug)]
 pub struct Composer {
     pub(super) servers: Arc<Aggregator>,
     counts: Arc<CountCache>,
-    retriever: Arc<dyn Retriever>,
     pub(super) hooks: Hooks,
-    // Held while an index is made, so that turns that begin at once do not each make it.
-    index: tokio::sync::Mutex<Option<(Digest, Arc<dyn ToolIndex>)>>,
-    rankings: Mutex<LruCache<(Digest, Query, usize), Arc<Ranking>>>,
+    pub(super) governance: Arc<Governance>,
+    pub(super) known: Arc<KnownTexts>,
+    tools: Searcher,
+    resources: Searcher,
+    /// The resources as they are searched, by the snapshot and by what was known when they were made.
+    searchable: tokio::sync::Mutex<Option<((Digest, u64), Catalog)>>,
 }
 
 impl Composer {
     /// How many rankings are remembered: 256. Retried and repeated requests are recent ones.
-    pub const RANKINGS: usize = 256;
+    pub const RANKINGS: usize = Searcher::RANKINGS;
 
-    /// The longest query whose ranking is remembered: a pasted file would take room for nothing.
-    const MAX_REMEMBERED_BYTES: usize = 8_192;
+    /// How many resources are found at most: far more than any budget takes.
+    const MOST_RELEVANT: usize = 256;
 
     /// Composes turns over `servers`.
     pub fn new(servers: Arc<Aggregator>, retriever: Arc<dyn Retriever>, counts: Arc<CountCache>) -> Self {
-        let capacity = NonZeroUsize::new(Self::RANKINGS).unwrap_or(NonZeroUsize::MIN);
         Self {
             servers,
             counts,
-            retriever,
             hooks: Hooks::new(),
-            index: tokio::sync::Mutex::default(),
-            rankings: Mutex::new(LruCache::new(capacity)),
+            governance: Arc::default(),
+            known: Arc::default(),
+            tools: Searcher::new(Arc::clone(&retriever)),
+            resources: Searcher::new(retriever),
+            searchable: tokio::sync::Mutex::default(),
         }
     }
 
@@ -55,66 +63,108 @@ impl Composer {
         self
     }
 
+    /// Sets the host's rules for resources. Default: none.
+    #[must_use]
+    pub fn with_governance(mut self, governance: Governance) -> Self {
+        self.governance = Arc::new(governance);
+        self
+    }
+
     /// What counts tokens, with what it remembers.
     pub fn counts(&self) -> &CountCache {
         &self.counts
     }
 
-    /// The index of a snapshot: the one at hand unless it asks to be made again, or a new one that
-    /// takes over what did not change.
+    /// The host's rules for resources.
+    pub fn governance(&self) -> &Governance {
+        &self.governance
+    }
+
+    /// The index of a snapshot's tools: the one at hand unless it asks to be made again, or a new
+    /// one that takes over what did not change.
     ///
     /// # Errors
     /// What the retriever fails with.
     pub async fn index(&self, catalog: &Catalog) -> Result<Arc<dyn ToolIndex>> {
-        let mut current = self.index.lock().await;
-        let previous = match &*current {
-            Some((digest, index)) if *digest == catalog.digest() && !index.wants_reindex() => {
-                return Ok(Arc::clone(index));
-            }
-            previous => previous.as_ref().map(|(_, index)| Arc::clone(index)),
-        };
-        let (retriever, snapshot) = (Arc::clone(&self.retriever), catalog.clone());
-        // Indexing thousands of tools takes its time: other tasks of the host go on meanwhile.
-        let index = spawn_blocking(move || retriever.index(&snapshot, previous.as_ref())).await.map_err(stopped)??;
-        *current = Some((catalog.digest(), Arc::clone(&index)));
-        Ok(index)
+        self.tools.index(catalog).await
     }
 
-    /// Searches, or remembers the answer. A filter may hold conditions that change, and a channel
-    /// that failed may work the next time: only unfiltered, whole rankings are remembered.
+    /// How much the resources of a snapshot have to do with a query, by the same channels that find
+    /// tools; `None` if the query says nothing.
+    ///
+    /// # Errors
+    /// What the retriever fails with.
+    pub async fn relevance(&self, catalog: &Catalog, query: &Query) -> Result<Option<Relevance>> {
+        if query.text.trim().is_empty() && query.sub_queries.iter().all(|part| part.trim().is_empty()) {
+            return Ok(None);
+        }
+        let resources = self.searchable(catalog).await?;
+        let index = self.resources.index(&resources).await?;
+        let ranking = self.resources.search(&index, query, &Filter::new(), Self::MOST_RELEVANT).await?;
+        Ok(Some(Relevance::of(&ranking)))
+    }
+
+    /// Selects resources for a query, reads them, and keeps what fits, as each stands in a request.
+    ///
+    /// Never fails as a whole: a search that fails costs relevance, a server that fails its
+    /// resource, and [`Attached`] says so.
+    pub async fn attach(&self, catalog: &Catalog, query: &Query, options: &ResourceOptions) -> Attached {
+        if options.budget == TokenBudget::ZERO && options.pins.is_empty() {
+            return Attached::default();
+        }
+        let (relevance, trouble) = match self.relevance(catalog, query).await {
+            Ok(relevance) => (relevance, None),
+            Err(error) => (None, Some(format!("resources are ranked by priority and age alone: {error}"))),
+        };
+        let selection = select(catalog, &self.governance, relevance.as_ref(), &query.text, options);
+        let with = Attaching {
+            servers: &self.servers,
+            governance: &self.governance,
+            counts: &self.counts,
+            known: &self.known,
+            request: &query.text,
+            rendered: &|resource| attachment(resource).rendered(),
+        };
+        let mut attached = attach(selection, options, &with).await;
+        attached.notes.extend(trouble);
+        attached
+    }
+
+    /// Searches the tools, or remembers the answer.
     pub(super) async fn search(
         &self,
-        catalog: &Catalog,
         index: &Arc<dyn ToolIndex>,
         query: &Query,
         filter: &Filter,
         limit: usize,
     ) -> Result<Arc<Ranking>> {
-        if !filter.is_empty() || query.bytes() > Self::MAX_REMEMBERED_BYTES {
-            return search(index, query, filter, limit).await.map(Arc::new);
+        self.tools.search(index, query, filter, limit).await
+    }
+
+    async fn searchable(&self, catalog: &Catalog) -> Result<Catalog> {
+        let key = (catalog.digest(), self.known.generation());
+        let mut kept = self.searchable.lock().await;
+        if let Some((_, resources)) = kept.as_ref().filter(|(of, _)| *of == key) {
+            return Ok(resources.clone());
         }
-        let key = (catalog.digest(), query.clone(), limit);
-        if let Some(ranking) = self.rankings.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Arc::clone(ranking));
-        }
-        let ranking = Arc::new(search(index, query, filter, limit).await?);
-        if !ranking.is_degraded() {
-            self.rankings.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&ranking));
-        }
-        Ok(ranking)
+        let (snapshot, known, governance) = (catalog.clone(), Arc::clone(&self.known), Arc::clone(&self.governance));
+        let made = spawn_blocking(move || {
+            searchable(&snapshot, &known, |entry| {
+                let decision = governance.decide(&entry.id, entry.resource.mime_type.as_deref());
+                decision.for_model(&entry.resource.annotations)
+            })
+        });
+        let resources = made.await.map_err(stopped)?;
+        *kept = Some((key, resources.clone()));
+        Ok(resources)
     }
 }
 
-/// Searches where it does not hold up other tasks.
-async fn search(index: &Arc<dyn ToolIndex>, query: &Query, filter: &Filter, limit: usize) -> Result<Ranking> {
-    if !index.may_block() {
-        return index.search(query, filter, limit);
-    }
-    let (index, query, filter) = (Arc::clone(index), query.clone(), filter.clone());
-    spawn_blocking(move || index.search(&query, &filter, limit)).await.map_err(stopped)?
-}
-
-/// A thread for blocking work that panicked or was stopped with its runtime.
-fn stopped(error: tokio::task::JoinError) -> Error {
-    Error::Index { reason: error.to_string(), source: Some(error.into()) }
+/// A resource as it is rendered.
+pub(super) fn attachment(resource: &AttachedResource) -> Attachment {
+    let mut attachment = Attachment::new(resource.id.clone(), resource.text.as_str()).with_label(&resource.label);
+    attachment.mime_type.clone_from(&resource.mime_type);
+    resource.images.iter().fold(attachment, |attachment, image| {
+        attachment.with_image(AttachedImage::new(image.mime_type, image.data.as_str()))
+    })
 }

@@ -1,13 +1,13 @@
 use std::{sync::Arc, time::Duration};
 
-use super::{composer::Composer, report::Report};
+use super::{composer::Composer, instructions::Instructions, report::Report};
 use crate::{
     Error, Result,
     catalog::Catalog,
     error::excerpt,
-    id::ToolId,
+    id::{ResourceId, ToolId},
     render::{Layout, Provider, Request},
-    resources::Attached,
+    resources::{Attached, Refusal},
     retrieval::Query,
     selection::Selection,
     tokens::CountCache,
@@ -16,14 +16,15 @@ use crate::{
 /// One turn, decided: what the model is given and why.
 #[derive(Clone, Debug)]
 pub struct Context {
-    query: Query,
-    catalog: Catalog,
-    selection: Selection,
-    attached: Attached,
-    layout: Layout,
-    timings: Timings,
-    composer: Arc<Composer>,
-    notes: Vec<String>,
+    pub(super) query: Query,
+    pub(super) catalog: Catalog,
+    pub(super) selection: Selection,
+    pub(super) instructions: Instructions,
+    pub(super) attached: Attached,
+    pub(super) layout: Layout,
+    pub(super) timings: Timings,
+    pub(super) composer: Arc<Composer>,
+    pub(super) notes: Vec<String>,
 }
 
 /// How long each part of a turn took. Part of no digest and no request.
@@ -50,23 +51,6 @@ impl Timings {
 }
 
 impl Context {
-    pub(super) fn new(
-        query: Query,
-        catalog: Catalog,
-        selection: Selection,
-        attached: Attached,
-        layout: Layout,
-        timings: Timings,
-        composer: Arc<Composer>,
-    ) -> Self {
-        Self { query, catalog, selection, attached, layout, timings, composer, notes: Vec::new() }
-    }
-
-    pub(super) fn with_notes(mut self, notes: Vec<String>) -> Self {
-        self.notes = notes;
-        self
-    }
-
     /// What did not work as it should, and what was done instead: hooks that failed, conditions of a
     /// narrowing that would have left too little.
     pub fn notes(&self) -> &[String] {
@@ -89,6 +73,11 @@ impl Context {
         &self.selection
     }
 
+    /// What the servers of the offered tools say of themselves, and what of it did not fit.
+    pub fn instructions(&self) -> &Instructions {
+        &self.instructions
+    }
+
     /// The resources that are attached, and those that are not.
     pub fn attached(&self) -> &Attached {
         &self.attached
@@ -105,8 +94,25 @@ impl Context {
     }
 
     /// The request for a provider. The same context gives the same bytes.
+    ///
+    /// What the host's rules keep from this provider is left out and noted, whatever the
+    /// destination that the turn was made for.
     pub fn render(&self, provider: &dyn Provider) -> Request {
-        provider.render(&self.layout)
+        let refused = self.refused(provider.name());
+        if refused.is_empty() {
+            return provider.render(&self.layout);
+        }
+        let mut layout = self.layout.clone();
+        layout.attachments.retain(|attachment| refused.iter().all(|(id, _)| **id != attachment.resource));
+        let notes = refused.into_iter().map(|(id, refusal)| format!("{id}: left out: {refusal}"));
+        provider.render(&layout).with_notes(notes)
+    }
+
+    fn refused(&self, provider: &str) -> Vec<(&ResourceId, Refusal)> {
+        let attached = self.attached.resources.iter();
+        attached
+            .filter_map(|resource| Some((&resource.id, resource.decision.permits_provider(provider).err()?)))
+            .collect()
     }
 
     /// The tool that the model means, by the names offered in this turn.

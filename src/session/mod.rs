@@ -10,8 +10,11 @@
 mod composer;
 mod context;
 mod hooks;
+mod instructions;
 mod memory;
 mod report;
+mod resource_report;
+mod searcher;
 mod turn;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -23,10 +26,12 @@ pub use self::{
     composer::Composer,
     context::{Context, Timings},
     hooks::Hooks,
+    instructions::{Instructions, ServerInstructions},
     report::{
-        CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, ResourceReport, SectionReport,
-        SelectionReport, TokenReport, ToolReport,
+        CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport, SelectionReport,
+        TokenReport, ToolReport,
     },
+    resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
     turn::Turn,
 };
 use crate::{Error, Result, id::ToolId, retrieval::Query};

@@ -2,7 +2,10 @@ use std::{collections::BTreeMap, fmt, time::Instant};
 
 use serde::Serialize;
 
-use super::context::Context;
+use super::{
+    context::Context,
+    resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
+};
 use crate::{
     evidence::Finding,
     id::ServerId,
@@ -10,6 +13,7 @@ use crate::{
     render::{Provider, Request},
     retrieval::Origin,
     selection::{Form, catalog_tokens},
+    tokens::TokenBudget,
 };
 
 /// What a turn decided, why, and what it costs. Its JSON paths are stable.
@@ -27,10 +31,12 @@ pub struct Report {
     pub catalog: CatalogReport,
     /// The tools that are offered, and those that are not.
     pub selection: SelectionReport,
+    /// What servers say of themselves, given to the model or not.
+    pub instructions: Vec<InstructionsReport>,
     /// The resources that are attached.
     pub resources: Vec<ResourceReport>,
     /// The resources that are not, and why.
-    pub resources_excluded: Vec<ResourceReport>,
+    pub resources_excluded: Vec<ExcludedResourceReport>,
     /// What is saved.
     pub tokens: TokenReport,
     /// What the provider can cache.
@@ -119,21 +125,6 @@ pub struct ExcludedReport {
     pub reason: String,
 }
 
-/// A resource that is attached, or not.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ResourceReport {
-    /// Its server.
-    pub server: String,
-    /// Its URI.
-    pub uri: String,
-    /// What its text costs; absent if it was not attached.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<usize>,
-    /// Why, or why not.
-    pub reason: String,
-}
-
 /// What is saved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -183,6 +174,7 @@ impl Report {
         let (catalog, selection) = (context.catalog(), context.selection());
         let tool_tokens = catalog_tokens(catalog, counts);
         let saved = if tool_tokens == 0 { 0.0 } else { 1.0 - selection.tokens as f64 / tool_tokens as f64 };
+        let resources = ResourcesReport::new(context.attached(), TokenBudget::ZERO);
         let timings = context.timings();
         let parts = [
             ("index", timings.index),
@@ -210,28 +202,9 @@ impl Report {
                 findings: catalog.findings().to_vec(),
             },
             selection: SelectionReport::new(context),
-            resources: context
-                .attached()
-                .texts
-                .iter()
-                .map(|text| ResourceReport {
-                    server: text.id.server.to_string(),
-                    uri: text.id.uri.to_string(),
-                    tokens: Some(text.tokens),
-                    reason: text.reason.clone(),
-                })
-                .collect(),
-            resources_excluded: context
-                .attached()
-                .excluded
-                .iter()
-                .map(|excluded| ResourceReport {
-                    server: excluded.id.server.to_string(),
-                    uri: excluded.id.uri.to_string(),
-                    tokens: None,
-                    reason: excluded.reason.to_string(),
-                })
-                .collect(),
+            instructions: InstructionsReport::of(context.instructions()),
+            resources: resources.selected,
+            resources_excluded: resources.excluded,
             tokens: TokenReport {
                 catalog: tool_tokens,
                 selected: selection.tokens,
@@ -304,7 +277,7 @@ impl fmt::Display for Report {
             tokens.catalog,
             100.0 * tokens.saved_ratio,
         )?;
-        let attached: usize = self.resources.iter().filter_map(|resource| resource.tokens).sum();
+        let attached: usize = self.resources.iter().map(|resource| resource.tokens).sum();
         writeln!(f, "{} of {} resources, {about}{attached} tokens", self.resources.len(), catalog.resources)?;
         write!(f, "prefix {}", prefix.digest.short(12))?;
         for section in &prefix.sections {
@@ -315,6 +288,6 @@ impl fmt::Display for Report {
 }
 
 /// To four places: enough to compare, and the same on every machine.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }

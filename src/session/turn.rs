@@ -1,17 +1,18 @@
-use std::{collections::BTreeSet, time::Instant};
+use std::time::Instant;
 
 use jiff::Timestamp;
 
 use super::{
     Session,
+    composer::attachment,
     context::{Context, Timings},
+    instructions::Instructions,
 };
 use crate::{
     Result,
-    catalog::Catalog,
-    id::{ResourceId, ServerId},
-    render::{Attachment, Layout, Message, ToolSpec},
-    resources::{self, Attached, ReadLimits, ResourceOptions},
+    id::ResourceId,
+    render::{Layout, Message, ToolSpec},
+    resources::{Attached, Destination, ReadLimits, ResourceOptions},
     retrieval::{Filter, Query},
     selection::{Selection, SelectionOptions, select},
     tokens::TokenBudget,
@@ -26,7 +27,7 @@ pub struct Turn<'a> {
     selection: SelectionOptions,
     filter: Filter,
     resources: ResourceOptions,
-    reading: ReadLimits,
+    instructions: TokenBudget,
     model: Option<String>,
     system: Vec<String>,
     messages: Vec<Message>,
@@ -41,7 +42,7 @@ impl<'a> Turn<'a> {
             selection: SelectionOptions::default(),
             filter: Filter::new(),
             resources,
-            reading: ReadLimits::default(),
+            instructions: TokenBudget::new(2_000),
             model: None,
             system: Vec::new(),
             messages: Vec::new(),
@@ -78,9 +79,29 @@ impl<'a> Turn<'a> {
         self
     }
 
+    /// Sets how resources are selected and read, budget and pins included; `now` stays the session's.
+    pub fn resource_options(mut self, options: ResourceOptions) -> Self {
+        self.resources = ResourceOptions { now: self.resources.now, ..options };
+        self
+    }
+
+    /// Says where the request goes, for the host's rules on resources. Default: not known; what a rule
+    /// keeps from some providers or tenants is then not attached.
+    pub fn destination(mut self, destination: Destination) -> Self {
+        self.resources.destination = destination;
+        self
+    }
+
+    /// Sets what the servers' instructions may cost. Default: 2,000 tokens, which holds the longest that
+    /// well-known servers send twice over.
+    pub fn instructions(mut self, budget: TokenBudget) -> Self {
+        self.instructions = budget;
+        self
+    }
+
     /// Sets what reading resources may cost.
     pub fn reading(mut self, limits: ReadLimits) -> Self {
-        self.reading = limits;
+        self.resources.reading = limits;
         self
     }
 
@@ -123,23 +144,23 @@ impl<'a> Turn<'a> {
         let mut timings = Timings { index: clock.lap(), ..Timings::default() };
         let mut notes = Vec::new();
         composer.hooks.rewrite(&mut self.query, &mut notes).await;
-        let ranking = composer.search(&catalog, &index, &self.query, &self.filter, self.depth()).await?;
+        let ranking = composer.search(&index, &self.query, &self.filter, self.depth()).await?;
         #[cfg(feature = "tantivy")]
         notes.extend(ranking.gates.iter().filter(|gate| gate.dropped.is_some()).map(ToString::to_string));
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
         timings.select = clock.lap();
-        let picked = resources::select(&catalog, &self.resources);
-        let budget = self.resources.budget;
-        let attached = resources::attach(&composer.servers, picked, budget, &self.reading, composer.counts()).await;
+        let attached = composer.attach(&catalog, &self.query, &self.resources).await;
+        notes.extend(attached.notes.iter().cloned());
         timings.attach = clock.lap();
-        let layout = self.layout(&catalog, &selection, &attached);
+        let instructions = Instructions::select(&catalog, &selection, self.instructions, composer.counts());
+        let layout = self.layout(&selection, &instructions, &attached);
         timings.layout = clock.lap();
         let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
         self.session.offered.extend(offered);
         self.session.memory.turn(&self.query, &selection);
-        Ok(Context::new(self.query, catalog, selection, attached, layout, timings, composer).with_notes(notes))
+        Ok(Context { query: self.query, catalog, selection, instructions, attached, layout, timings, composer, notes })
     }
 
     /// How deep to rank: so far that quotas and forms that do not fit find their replacements.
@@ -147,7 +168,7 @@ impl<'a> Turn<'a> {
         self.selection.top.saturating_mul(4).clamp(64, 1_024)
     }
 
-    fn layout(&self, catalog: &Catalog, selection: &Selection, attached: &Attached) -> Layout {
+    fn layout(&self, selection: &Selection, instructions: &Instructions, attached: &Attached) -> Layout {
         let mut layout = Layout::new();
         layout.model.clone_from(&self.model);
         layout.system.clone_from(&self.system);
@@ -161,30 +182,14 @@ impl<'a> Turn<'a> {
                 spec
             })
             .collect();
-        layout.instructions = instructions(catalog, selection);
-        layout.attachments = attached
-            .texts
-            .iter()
-            .map(|text| {
-                let mut attachment = Attachment::new(text.id.clone(), text.text.as_str()).with_label(&text.label);
-                attachment.mime_type.clone_from(&text.mime_type);
-                attachment
-            })
-            .collect();
+        layout.instructions = instructions.texts.iter().map(|said| (said.server.clone(), said.text.clone())).collect();
+        layout.attachments = attached.resources.iter().map(attachment).collect();
         layout.messages.clone_from(&self.messages);
         if !self.query.text.trim().is_empty() {
             layout.messages.push(Message::user(&self.query.text));
         }
         layout
     }
-}
-
-/// The instructions of the servers whose tools are offered: how to use what is not there helps nobody.
-fn instructions(catalog: &Catalog, selection: &Selection) -> Vec<(ServerId, String)> {
-    let offering: BTreeSet<&ServerId> = selection.tools.iter().map(|tool| &tool.id.server).collect();
-    let servers = offering.into_iter().filter_map(|id| catalog.server(id));
-    let text = |text: &String| !text.trim().is_empty();
-    servers.filter_map(|server| Some((server.id.clone(), server.info.instructions.clone().filter(text)?))).collect()
 }
 
 struct Clock(Instant);

@@ -194,7 +194,12 @@ fn the_paths_of_a_plan_are_stable() {
             "excluded": [{"server": "string", "name": "string", "reason": "string"}],
             "tokens": "number", "confidence": "number"
         },
-        "resources": [{"server": "string", "uri": "string", "tokens": "number", "reason": "string"}],
+        "instructions": [{"server": "string", "tokens": "number", "given": "boolean"}],
+        "resources": [{
+            "server": "string", "uri": "string", "tokens": "number", "value": "number", "reason": "string",
+            "digest": "string"
+        }],
+        "resources_excluded": [{"server": "string", "uri": "string", "reason": "string"}],
         "tokens": {
             "catalog": "number", "selected": "number", "saved_ratio": "number", "counter": "string",
             "estimated": "boolean"

@@ -10,7 +10,6 @@ use proem::{
     id::{ResourceId, ServerId},
     protocol::{CompletionRequest, CompletionTarget},
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
-    resources::ResourceExclusion,
     retrieval::{Filter, Query},
 };
 use serde_json::{Map, json};
@@ -66,18 +65,22 @@ async fn annotations_decide_what_is_attached() {
     let host = host(|_| {});
     host.refresh().await;
     let mut session = host.session_at("2026-11-30T00:00:00Z".parse().unwrap());
-    let context = session.turn("refund").resources(TokenBudget::new(600)).build().await.unwrap();
+    let turn = session.turn("a customer wants a refund for a duplicate charge").resources(TokenBudget::new(600));
+    let context = turn.build().await.unwrap();
     let attached = context.attached();
     assert!(attached.tokens <= 600);
-    let id = |server: &str, uri: &str| ResourceId::new(ServerId::new(server).unwrap(), uri);
-    let texts: Vec<_> = attached.texts.iter().map(|text| &text.id).collect();
-    assert!(texts.contains(&&id("sprint-board", "config://team-settings")), "required: {texts:?}");
-    let excluded = |id: &ResourceId| attached.excluded.iter().find(|e| e.id == *id).map(|e| e.reason.clone());
+    let uris: Vec<_> = attached.resources.iter().map(|resource| &*resource.id.uri).collect();
+    let required = ["deploy://freeze", "config://team-settings"];
+    let related = ["support://policies/refunds/2026-09", "flags://one-click-refund", "support://guides/tone"];
+    assert_eq!(uris, [required.as_slice(), &related].concat());
+    let excluded = |uri: &str| {
+        let found = attached.excluded.iter().find(|excluded| &*excluded.id.uri == uri);
+        found.map(|excluded| excluded.reason.to_string()).unwrap()
+    };
     // Priority 1, but for people.
-    assert_eq!(excluded(&id("people", "people://onboarding/first-day")), Some(ResourceExclusion::Audience));
-    let place = |uri: &str| texts.iter().position(|id| &*id.uri == uri);
-    let (fresh, stale) = (place("support://policies/refunds/2026-09"), place("support://policies/refunds/2024-05"));
-    assert!(fresh.is_some() && stale.is_none_or(|stale| fresh < Some(stale)), "{texts:?}");
+    assert_eq!(excluded("people://onboarding/first-day"), "audience: not for the assistant");
+    assert_eq!(excluded("support://policies/refunds/2024-05"), "outdated: support://policies/refunds/2026-09 is newer");
+    assert!(excluded("wiki://kitchen-rules").starts_with("relevance: 0.0"));
 }
 
 #[tokio::test]

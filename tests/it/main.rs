@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
@@ -39,6 +40,8 @@ mod reads;
 mod real_servers;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod reference;
+#[cfg(all(feature = "demo", feature = "bundled", feature = "tantivy", feature = "tiktoken"))]
+mod relevance;
 mod render;
 mod resources;
 #[cfg(feature = "eval")]

@@ -8,6 +8,9 @@ mod catalog;
 mod eval;
 mod output;
 mod plan;
+mod read;
+mod reference;
+mod resources;
 mod retriever;
 mod search;
 mod sources;
@@ -28,6 +31,8 @@ async fn main() -> ExitCode {
     let done = match cli.command {
         Command::Plan(args) => plan::run(args).await,
         Command::Catalog(args) => catalog::run(args).await,
+        Command::Resources(args) => resources::run(args).await,
+        Command::Read(args) => read::run(args).await,
         Command::Search(args) => search::run(args).await,
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),

@@ -1,6 +1,5 @@
 use std::fmt::Write;
 
-use jiff::Timestamp;
 use proem::session::Report;
 
 use crate::{
@@ -10,13 +9,15 @@ use crate::{
 };
 
 pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
-    let (host, catalog) = sources::open(&args.sources, retriever::of(&args.retriever)?).await?;
-    let mut session = host.session_at(args.now.unwrap_or_else(Timestamp::now));
+    let (host, catalog) =
+        sources::open_with(&args.sources, retriever::of(&args.retriever)?, args.resources.rules()?).await?;
+    let mut session = host.session_at(args.resources.now());
     let mut turn = session
         .turn(args.context.query(&args.query))
         .selection(args.selection())
         .filter(args.filter.filter(&catalog)?)
-        .resources(args.resources_budget);
+        .resource_options(args.resources.options(&catalog, args.provider)?)
+        .instructions(args.instructions_budget);
     if let Some(model) = &args.model {
         turn = turn.model(model);
     }
@@ -62,8 +63,10 @@ fn shown(report: &Report, min_confidence: f32) -> Result<String, Failure> {
     if !report.resources.is_empty() {
         let mut resources = output::table(&[" ", "resource", "tokens", "why"]);
         for resource in &report.resources {
-            let tokens = grouped(resource.tokens.unwrap_or_default());
-            resources.add_row([" ", &resource.uri, &tokens, &format!("{}, from {}", resource.reason, resource.server)]);
+            let tokens = grouped(resource.tokens);
+            let cut = resource.cut.as_ref().map(|cut| format!(", {cut}")).unwrap_or_default();
+            let why = format!("{}, from {}{cut}", resource.reason, resource.server);
+            resources.add_row([" ", &resource.uri, &tokens, &why]);
         }
         writeln!(out, "\n{}", output::text(&resources))?;
     }

@@ -6,6 +6,7 @@ use proem::{
     client::{CaptureClient, Client, Config, Limits, StreamClient},
     demo,
     id::ServerId,
+    resources::Governance,
     retrieval::Retriever,
 };
 
@@ -18,10 +19,19 @@ use crate::{
 ///
 /// Fails if there is nothing to go on with: no server at all, or none that answered.
 pub(crate) async fn open(args: &SourceArgs, retriever: Arc<dyn Retriever>) -> Result<(Host, Catalog), Failure> {
+    open_with(args, retriever, Governance::default()).await
+}
+
+/// As [`open`], with the host's rules for resources.
+pub(crate) async fn open_with(
+    args: &SourceArgs,
+    retriever: Arc<dyn Retriever>,
+    rules: Governance,
+) -> Result<(Host, Catalog), Failure> {
     let limits = Limits::default().with_request(Duration::from_secs(args.timeout));
     let servers = servers(args, &limits)?;
     let count = servers.len();
-    let mut host = Host::builder().servers(servers).limits(limits).shared_retriever(retriever);
+    let mut host = Host::builder().servers(servers).limits(limits).shared_retriever(retriever).governance(rules);
     if args.sources.demo {
         // They are part of this program.
         host = demo::servers().iter().fold(host, |host, demo| host.trust(demo.id().to_string(), TrustTier::Trusted));

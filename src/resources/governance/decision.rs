@@ -68,6 +68,33 @@ impl Decision {
         !self.denied && by_rules && (self.replaces_hint || hints.for_model())
     }
 
+    /// What holds by both: of a resource whose type turns out to be another than was listed.
+    pub(in crate::resources) fn beside(mut self, other: &Self) -> Self {
+        for class in &other.classes {
+            self.add_class(class);
+        }
+        self.audience = match (self.audience.take(), &other.audience) {
+            (Some(one), Some(other)) => Some(&one & other),
+            (one, other) => one.or_else(|| other.clone()),
+        };
+        let least = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).min();
+        self.max_tokens = least(self.max_tokens, other.max_tokens);
+        self.max_bytes = least(self.max_bytes, other.max_bytes);
+        if shorter(&other.cache, &self.cache).is_lt() {
+            self.cache = other.cache;
+        }
+        self.owner = self.owner.or_else(|| other.owner.clone());
+        self.denied |= other.denied;
+        self.replaces_hint &= other.replaces_hint;
+        self
+    }
+
+    fn add_class(&mut self, class: &Arc<DataClass>) {
+        if let Err(at) = self.classes.binary_search_by(|other| other.name().cmp(class.name())) {
+            self.classes.insert(at, Arc::clone(class));
+        }
+    }
+
     fn refuse(&self, refused: impl Fn(&DataClass) -> bool, why: impl Fn(&DataClass) -> Refusal) -> Result<(), Refusal> {
         if self.denied {
             return Err(Refusal::Denied);
@@ -86,9 +113,7 @@ impl Decision {
             self.owner = Some(owner.as_str().into());
         }
         for class in classes {
-            if let Err(at) = self.classes.binary_search_by(|other| other.name().cmp(class.name())) {
-                self.classes.insert(at, Arc::clone(class));
-            }
+            self.add_class(class);
         }
         if let Some(audience) = &rule.audience {
             let both = |other: &BTreeSet<Role>| other & audience;

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use super::{
     notice::{Shown, neutral, notice},
     outline::{Outline, Sizes},
@@ -31,6 +33,12 @@ pub struct Cut {
     pub of: usize,
     /// What the whole text costs.
     pub tokens_before: usize,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cut to {} of {} {}, of {} tokens", self.kept, self.of, self.unit, self.tokens_before)
+    }
 }
 
 /// How often a choice is corrected by what the text made of it really costs.

@@ -5,6 +5,7 @@ mod filter;
 mod plan;
 mod provider;
 mod query;
+mod resources;
 mod retriever;
 mod search;
 mod sources;
@@ -19,6 +20,7 @@ pub(crate) use self::{
     plan::PlanArgs,
     provider::ProviderArg,
     query::QueryArgs,
+    resources::{ReadArgs, ResourceArgs, ResourcesArgs},
     retriever::{EmbedderArg, RetrieverArg, RetrieverArgs},
     search::SearchArgs,
     sources::SourceArgs,
@@ -41,6 +43,10 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// List what all servers offer
     Catalog(CatalogArgs),
+    /// Show which resources a request would be given, and which not, with reasons
+    Resources(ResourcesArgs),
+    /// Print the contents of resources
+    Read(ReadArgs),
     /// Rank the tools for a query, with the score of each field
     Search(SearchArgs),
     /// Measure retrieval on benchmark sets

@@ -1,8 +1,9 @@
 use clap::Args;
-use jiff::Timestamp;
 use proem::{TokenBudget, retrieval::ToolPattern, selection::SelectionOptions};
 
-use super::{FilterArgs, ProviderArg, QueryArgs, RetrieverArgs, SourceArgs, query::query, retriever::share};
+use super::{
+    FilterArgs, ProviderArg, QueryArgs, ResourceArgs, RetrieverArgs, SourceArgs, query::query, retriever::share,
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
@@ -18,9 +19,11 @@ pub(crate) struct PlanArgs {
     /// What tool definitions may cost, in tokens
     #[arg(long, value_name = "TOKENS", default_value = "4000")]
     pub(crate) tools_budget: TokenBudget,
-    /// What attached resources may cost, in tokens
-    #[arg(long, value_name = "TOKENS", default_value = "1000")]
-    pub(crate) resources_budget: TokenBudget,
+    #[command(flatten)]
+    pub(crate) resources: ResourceArgs,
+    /// What the servers' instructions may cost, in tokens
+    #[arg(long, value_name = "TOKENS", default_value = "2000")]
+    pub(crate) instructions_budget: TokenBudget,
     /// The most tools besides pinned ones
     #[arg(long, value_name = "K", default_value_t = 20)]
     pub(crate) top: usize,
@@ -38,9 +41,6 @@ pub(crate) struct PlanArgs {
     /// The model named in the request
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The time that a resource's age is measured against, such as 2026-11-30T00:00:00Z [default: now]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) now: Option<Timestamp>,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
