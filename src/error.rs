@@ -31,7 +31,7 @@ pub enum Error {
         /// Why it failed.
         source: ClientError,
     },
-    /// The catalog holds no such item.
+    /// The catalog, or the server that was asked, holds no such item.
     #[error("no {kind} `{item}` on server `{server}`")]
     NotFound {
         /// The server that was looked at.

@@ -203,6 +203,9 @@ impl Requests {
                 ClientError::unreachable("the server asks for authorization: check the headers or the token")
             }
             ServiceError::TransportSend(error) => {
+                if let Some(most) = too_large(&error) {
+                    return ClientError::malformed(format!("it is longer than {most} bytes"));
+                }
                 ClientError::unreachable(format!("the request could not be sent: {}", cause(&error)))
             }
             other => ClientError::unreachable(excerpt(&other.to_string())),
@@ -225,6 +228,23 @@ fn input_required(mut value: Value) -> ClientError {
     };
     let state = value.get("requestState").and_then(Value::as_str).map(str::to_owned);
     ClientError::InputRequired(Box::new(InputRequired::new(requests, state)))
+}
+
+/// The most bytes of an answer over HTTP, if one had more: rmcp says that it could not be sent.
+fn too_large(error: &(dyn std::error::Error + 'static)) -> Option<usize> {
+    #[cfg(feature = "http")]
+    {
+        use rmcp::transport::streamable_http_client::StreamableHttpError;
+        std::iter::successors(Some(error), |error| source(*error)).find_map(|error| match error.downcast_ref() {
+            Some(StreamableHttpError::<reqwest::Error>::ResponseBodyTooLarge { max_size }) => Some(*max_size),
+            _ => None,
+        })
+    }
+    #[cfg(not(feature = "http"))]
+    {
+        _ = error;
+        None
+    }
 }
 
 /// The innermost error: the outer ones hold URLs, and say less.

@@ -7,6 +7,7 @@ use proem::{
     catalog::{Aggregator, AggregatorOptions, CachePolicy, ReadRequest},
     client::{Change, Client, StreamClient},
     demo,
+    error::ClientError,
     id::{ResourceId, ServerId},
     protocol::{CompletionRequest, CompletionTarget},
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
@@ -159,6 +160,11 @@ async fn arguments_are_completed_by_their_servers() {
 
     let mail = aggregator.complete(&ServerId::new("mail").unwrap(), &request).await.unwrap_err();
     assert_eq!(mail.to_string(), "server `mail`: completion/complete: not offered by this server");
+    // Nor do the clients ask, where nobody looked at the catalog: one server of each era.
+    for server in ["mail", "weather"] {
+        let client = aggregator.client(&ServerId::new(server).unwrap()).unwrap();
+        assert!(matches!(client.complete(&request).await, Err(ClientError::Unsupported)), "{server}");
+    }
 }
 
 #[tokio::test]

@@ -33,10 +33,11 @@ use tokio::{
 use crate::fake::id;
 
 type Read = Result<ReadResourceResult, ClientError>;
+type Answer = dyn Fn(&str, usize) -> BoxFuture<'static, Read> + Send + Sync;
 
 /// A server that answers each read by a function of the URI and of how many reads there were before.
 struct Server {
-    answer: Box<dyn Fn(&str, usize) -> BoxFuture<'static, Read> + Send + Sync>,
+    answer: Box<Answer>,
     reads: AtomicUsize,
     inputs: Mutex<Vec<InputResponses>>,
     watched: Mutex<Vec<BTreeSet<String>>>,
@@ -268,6 +269,24 @@ async fn an_answer_that_was_asked_for_before_the_news_is_not_kept() {
         assert_eq!(late, "read 0");
         assert_eq!(text(&aggregator, &request).await, "read 1");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_reads_at_once_are_each_answered() {
+    let (server, aggregator) = over(Server::counting(json!({"ttlMs": 60_000})));
+    let aggregator = Arc::new(aggregator);
+    let reading = (0..200).map(|i| {
+        let aggregator = Arc::clone(&aggregator);
+        let id = ResourceId::new(id("shop"), format!("shop://day/{}", i % 20));
+        tokio::spawn(async move {
+            let result = aggregator.read(&id, &ReadRequest::new()).await.unwrap();
+            assert_eq!(result.contents[0].uri, *id.uri);
+        })
+    });
+    for read in reading.collect::<Vec<_>>() {
+        read.await.unwrap();
+    }
+    assert!((20..=200).contains(&server.reads()));
 }
 
 #[tokio::test]

@@ -356,6 +356,7 @@ async fn updates_of_watched_resources_are_heard_and_what_was_read_is_forgotten()
     assert!(aggregator.watch(&[watched.clone()].into()).await.is_empty());
     assert_eq!(everything, watched.server);
     hears_of(&aggregator, &watched, "toggle-subscriber-updates", |_| Map::new()).await;
+    aggregator.changed().await;
     let after = aggregator.read(&watched, &kept).await.unwrap();
     assert!(before.contents == after.contents && !Arc::ptr_eq(&before, &after), "read again");
 }

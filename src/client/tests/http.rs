@@ -13,7 +13,7 @@ use tokio::{
 
 use super::fake::Era;
 use crate::{
-    client::{Change, Client, HttpClient, Limits, ListKind},
+    client::{Change, Client, HttpClient, Limits, ListKind, tap::MAX_LINE},
     protocol::{CacheScope, CompletionRequest, CompletionTarget},
 };
 
@@ -72,6 +72,10 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
                 {"name": "rejected", "inputSchema": {"type": "object", "properties": {"a": {"type": "object", "x-mcp-header": "A"}}}},
             ],
         }),
+        ("resources/read", _) if message["params"]["uri"] == "a:huge" => {
+            let text = "x".repeat(MAX_LINE);
+            json!({"contents": [{"uri": "a:huge", "text": text}]})
+        }
         ("resources/read", _) => json!({
             "resultType": "complete", "ttlMs": 7000, "cacheScope": "public", "future": [1],
             "contents": [{"uri": "a:b", "text": "good"}, {"text": "no uri"}, {"uri": "a:c", "blob": "AAAA", "text": 7}],
@@ -112,7 +116,8 @@ async fn answer(era: Era, stream: TcpStream, seen: Seen) {
     };
     let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
-    stream.write_all((head + &body).as_bytes()).await.unwrap();
+    // Whoever has read enough hangs up.
+    _ = stream.write_all((head + &body).as_bytes()).await;
 }
 
 #[tokio::test]
@@ -127,6 +132,16 @@ async fn what_is_read_and_completed_over_http_is_read_leniently() {
         let target = CompletionTarget::prompt("p");
         let completion = client.complete(&CompletionRequest::new(target, "argument")).await.unwrap();
         assert_eq!((completion.values, completion.total, completion.has_more), (vec!["a".into()], None, true));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_above_the_bound_fails_alone() {
+    for era in Era::BOTH {
+        let client = HttpClient::new(serve(era).await.0);
+        let failed = client.read_resource("a:huge").await.unwrap_err().to_string();
+        assert_eq!(failed, "unreadable answer: it is longer than 67108864 bytes");
+        assert!(client.read_resource("a:b").await.is_ok());
     }
 }
 

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::fake::{Era, client, error, ok, serve};
 use crate::{
-    client::{Client, PeerClient, StreamClient},
-    demo,
+    client::{Client, PeerClient},
     error::ClientError,
     protocol::{Completion, CompletionRequest, CompletionTarget, InputResponses},
 };
@@ -39,16 +38,6 @@ async fn a_completion_goes_out_with_what_is_known_and_comes_back_leniently() {
         assert_eq!((completion.values, completion.has_more), (vec!["web".into(), "worker".into()], true));
         let prompt = CompletionRequest::new(CompletionTarget::prompt("review"), "ticket");
         assert!(matches!(client.complete(&prompt).await, Err(ClientError::Unsupported)));
-    }
-}
-
-#[tokio::test]
-async fn a_server_that_names_no_completions_is_not_asked() {
-    for id in ["mail", "weather"] {
-        let server = demo::servers().into_iter().find(|server| server.id() == id).unwrap();
-        let (read, write) = tokio::io::split(server.serve());
-        let client = StreamClient::new(read, write);
-        assert!(matches!(client.complete(&service_of_an_environment()).await, Err(ClientError::Unsupported)), "{id}");
     }
 }
 
