@@ -154,6 +154,7 @@ pub struct HostBuilder {
     servers: Vec<(String, Arc<dyn Client>)>,
     trust: Vec<(String, TrustTier)>,
     retriever: Option<Arc<dyn Retriever>>,
+    resource_retriever: Option<Arc<dyn Retriever>>,
     hooks: Hooks,
     governance: Governance,
     counter: Option<Arc<dyn TokenCounter>>,
@@ -188,6 +189,13 @@ impl HostBuilder {
     /// Sets a retriever that others hold too.
     pub fn shared_retriever(mut self, retriever: Arc<dyn Retriever>) -> Self {
         self.retriever = Some(retriever);
+        self
+    }
+
+    /// Sets what finds resources, given to it as tools by [`searchable`](crate::resources::searchable).
+    /// Default: what retrieves tools.
+    pub fn resource_retriever(mut self, retriever: impl Retriever + 'static) -> Self {
+        self.resource_retriever = Some(Arc::new(retriever));
         self
     }
 
@@ -254,6 +262,13 @@ impl HostBuilder {
         self
     }
 
+    /// Shares what was read of resources with other hosts, as far as their servers allow. Default: a
+    /// cache of its own.
+    pub fn reads(mut self, reads: Arc<ReadCache>) -> Self {
+        self.aggregator.reads = reads;
+        self
+    }
+
     /// Checks and wires. No server is asked yet.
     ///
     /// # Errors
@@ -280,11 +295,13 @@ impl HostBuilder {
             missing: "a retriever",
             remedy: "give one to `HostBuilder::retriever`, or switch on the features `tantivy` and `bundled`",
         })?;
-        if retriever.authorization().is_some_and(|of| *of != self.aggregator.authorization) {
-            return Err(Error::invalid(
-                format!("retriever `{}`", retriever.name()),
-                "it holds data of another authorization context",
-            ));
+        for retriever in [Some(&retriever), self.resource_retriever.as_ref()].into_iter().flatten() {
+            if retriever.authorization().is_some_and(|of| *of != self.aggregator.authorization) {
+                return Err(Error::invalid(
+                    format!("retriever `{}`", retriever.name()),
+                    "it holds data of another authorization context",
+                ));
+            }
         }
         let counter = self.counter.or_else(default_counter).ok_or(Error::Missing {
             missing: "a token counter",
@@ -292,7 +309,10 @@ impl HostBuilder {
         })?;
         let servers = Arc::new(Aggregator::new(servers, self.aggregator));
         let composer = Composer::new(Arc::clone(&servers), retriever, Arc::new(CountCache::new(counter)));
-        let composer = composer.with_hooks(self.hooks).with_governance(self.governance);
+        let mut composer = composer.with_hooks(self.hooks).with_governance(self.governance);
+        if let Some(retriever) = self.resource_retriever {
+            composer = composer.with_resource_retriever(retriever);
+        }
         Ok(Host { servers, composer: Arc::new(composer) })
     }
 }

@@ -116,5 +116,6 @@ pub use self::{
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/architecture.md")]
 #[doc = include_str!("../docs/design.md")]
+#[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/resources.md"))]
 #[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

@@ -63,6 +63,13 @@ impl Composer {
         self
     }
 
+    /// Sets what finds resources. Default: what finds tools.
+    #[must_use]
+    pub fn with_resource_retriever(mut self, retriever: Arc<dyn Retriever>) -> Self {
+        self.resources = Searcher::new(retriever);
+        self
+    }
+
     /// Sets the host's rules for resources. Default: none.
     #[must_use]
     pub fn with_governance(mut self, governance: Governance) -> Self {

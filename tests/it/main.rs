@@ -10,6 +10,8 @@ mod captures;
 mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
+#[cfg(feature = "cli")]
+mod command_resources;
 #[cfg(feature = "tantivy")]
 mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
@@ -21,6 +23,8 @@ mod evidence;
 mod fake;
 #[cfg(all(feature = "cli", feature = "eval", feature = "fastembed"))]
 mod fastembed;
+#[cfg(all(feature = "bundled", feature = "tantivy"))]
+mod given_to_the_model;
 mod governance;
 mod hostile;
 #[cfg(all(feature = "cli", feature = "eval", feature = "fastembed-hub"))]

@@ -15,11 +15,11 @@ use crate::{output::Failure, reference};
 #[derive(Args, Debug)]
 pub(crate) struct ResourceArgs {
     /// What attached resources may cost together, in tokens
-    #[arg(long = "resources-budget", visible_alias = "budget", value_name = "TOKENS", default_value = "1000")]
-    pub(crate) budget: TokenBudget,
+    #[arg(long, visible_alias = "budget", value_name = "TOKENS", default_value = "1000")]
+    resources_budget: TokenBudget,
     /// The most resources besides picked and required ones
-    #[arg(long = "resources-top", value_name = "K", default_value_t = 8)]
-    top: usize,
+    #[arg(long, value_name = "K", default_value_t = 8)]
+    resources_top: usize,
     /// How much a resource must have to do with QUERY, 0 to 1, unless it is picked or required
     #[arg(long, value_name = "SHARE", default_value_t = 0.15, value_parser = share)]
     min_relevance: f32,
@@ -53,8 +53,8 @@ impl ResourceArgs {
         let mut destination = Destination::new().with_provider(provider.provider().name());
         destination.tenant.clone_from(&self.tenant);
         let options = ResourceOptions::new(self.now())
-            .with_budget(self.budget)
-            .with_top(self.top)
+            .with_budget(self.resources_budget)
+            .with_top(self.resources_top)
             // By its digits, so that 0.3 is no 0.30000001.
             .with_min_relevance((f64::from(self.min_relevance) * 1e6).round() / 1e6)
             .with_older_versions(self.older_versions)
