@@ -74,12 +74,14 @@ impl ReadRequest {
     }
 
     /// # Errors
-    /// A sentence, if an answer is larger than asked for. What stands beside the contents gets what an item of a list
-    /// gets: it is of no use to a reader.
+    /// [`ClientError::Malformed`] if an answer is larger than asked for. What stands beside its
+    /// contents may take as much as an item of a list.
     fn check(&self, answer: &ReadResourceResult, beside: usize) -> Result<(), ClientError> {
         let larger = |what: &str, size: usize, most: usize| {
-            let reason = format!("it is too large: {size} {what}, more than {most}");
-            if size > most { Err(ClientError::malformed(reason)) } else { Ok(()) }
+            if size <= most {
+                return Ok(());
+            }
+            Err(ClientError::malformed(format!("it is too large: {size} {what}, more than {most}")))
         };
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let contents = || answer.contents.iter();

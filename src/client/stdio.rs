@@ -145,9 +145,9 @@ impl StdioClient {
     }
 
     /// Sets how long the server may take to answer `server/discover` before it counts as one of the
-    /// `initialize` era: 10 seconds, since some need that long to start. At most a third of
-    /// [`Limits::request`], so that time is left for the handshake. A restarted server of that era
-    /// is not asked again.
+    /// `initialize` era: 10 seconds, since some need that long to start; rmcp waits no longer. At
+    /// most a third of [`Limits::request`], so that time is left for the handshake. A restarted
+    /// server of that era is not asked again. Zero takes the server for one of that era.
     #[must_use]
     pub fn with_probe(self, probe: Duration) -> Self {
         self.set(|client| client.probe = probe)
