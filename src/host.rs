@@ -32,8 +32,8 @@ use jiff::Timestamp;
 use crate::{
     Error, Result,
     catalog::{
-        Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, ReadRequest,
-        TrustTier,
+        Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, ReadCache,
+        ReadRequest, TrustTier,
     },
     client::{Client, Limits},
     id::{PromptId, ResourceId, ServerId},

@@ -72,8 +72,11 @@ async fn what_may_not_go_to_a_provider_is_left_out_of_its_requests() {
         Governance::new().with_class(class).unwrap().with_rule(rule).unwrap()
     };
     let client = || {
-        let open = MemoryClient::new().with_resource("git://release/open", "Merge the release branch by hand.");
-        [("git", open.with_resource("git://secret/release", "Merge the release branch with the key."))]
+        let guide = |uri: &str, how: &str| Resource::new(uri, format!("How to merge the release branch {how}"));
+        let client = MemoryClient::new()
+            .with_described_resource(guide("git://open/guide", "by hand"), "Merge it by hand.")
+            .with_described_resource(guide("git://secret/guide", "with the key."), "Merge it with the key.");
+        [("git", client)]
     };
     // Nobody knows where it goes.
     let context = turn(client(), rules(), |options| options, 0).await;
@@ -82,13 +85,13 @@ async fn what_may_not_go_to_a_provider_is_left_out_of_its_requests() {
     let context = turn(client(), rules(), to, 0).await;
     assert_eq!(context.attached().resources.len(), 2);
     let anthropic = context.render(&Anthropic::new());
-    assert!(text(&anthropic).contains("with the key") && anthropic.report().notes.is_empty());
+    assert!(text(&anthropic).contains("with the key.") && anthropic.report().notes.is_empty());
     // And then it goes elsewhere all the same.
     let other: &dyn Provider = &OpenAiChat::new();
     let request = context.render(other);
-    assert!(text(&request).contains("by hand") && !text(&request).contains("with the key"));
+    assert!(text(&request).contains("by hand.") && !text(&request).contains("with the key."));
     let notes = &request.report().notes;
-    assert!(notes.len() == 1 && notes[0].starts_with("git/git://secret/release: left out: "), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].starts_with("git/git://secret/guide: left out: "), "{notes:?}");
 }
 
 #[tokio::test]

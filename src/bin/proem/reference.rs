@@ -17,10 +17,11 @@ pub(crate) fn resource(catalog: &Catalog, text: &str) -> Result<ResourceId, Fail
         [one] => return Ok((*one).clone()),
         several => return Err(ambiguous(text, several.iter().map(|id| &id.server))),
     }
-    // Ids may hold colons: the longest that fits is meant.
+    // Ids may hold colons: the longest that fits is meant. What follows is a URI of its own, or else the
+    // server's name was a scheme.
     let named = catalog.servers().iter().filter_map(|server| {
         let uri = text.strip_prefix(server.id.as_str())?.strip_prefix(':')?;
-        Some((&server.id, uri))
+        uri.contains(':').then_some((&server.id, uri))
     });
     if let Some((server, uri)) = named.max_by_key(|(server, _)| server.as_str().len()) {
         return Ok(ResourceId::new(server.clone(), uri));
