@@ -110,7 +110,7 @@ fn of_text(text: &str, label: Option<String>, uri: &str) -> Content {
     if !sniff::is_readable(text) {
         return Content::Binary { mime_type: label, bytes: text.len(), note: Some("its text is binary data") };
     }
-    text_content(text.trim_start_matches('\u{feff}').to_owned(), label, uri)
+    text_content(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned(), label, uri)
 }
 
 /// Bytes that a server wrote as text: a whole `data:` URL, or base64 of what the label promises.
@@ -119,7 +119,7 @@ fn encoded<'a>(text: &'a str, label: Option<&str>) -> Option<(Option<String>, &'
     const MAX_HEAD: usize = 128;
     let text = text.trim();
     if let Some(url) = text.strip_prefix("data:") {
-        let (head, data) = url.split_once(',').filter(|(head, _)| head.len() <= MAX_HEAD)?;
+        let (head, data) = url.split_once(',').filter(|(head, data)| head.len() <= MAX_HEAD && !data.contains(' '))?;
         return Some((mime::essence(head.strip_suffix(";base64")?), data, decode(data)?));
     }
     let label = label.filter(|label| !mime::is_text(label))?;

@@ -9,6 +9,7 @@ mod captures;
 mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
+mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
@@ -44,4 +45,5 @@ mod selection;
 mod session;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
+mod trim;
 mod vector_cache;
