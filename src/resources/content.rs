@@ -140,14 +140,14 @@ fn of_bytes(bytes: &[u8], blob: &str, label: Option<String>, uri: &str) -> Conte
         bytes: bytes.len(),
         note,
     };
-    if let Some(mime_type) = found.and_then(mime::shown_image) {
+    if let Some(mime_type) = found.and_then(mime::image_type) {
         return image(mime_type, bytes, blob).unwrap_or_else(|note| binary(Some(note)));
     }
     let label = label.as_deref();
     match label.filter(|label| label.starts_with("audio/")).or(found.filter(|found| found.starts_with("audio/"))) {
         Some(mime_type) if !is_text_label => Content::Audio { mime_type: mime_type.into(), bytes: bytes.len() },
         _ if is_text_label => binary(Some("it is called text, but it is not")),
-        _ if label.and_then(mime::shown_image).is_some() => binary(Some("it is called a picture, but it is not")),
+        _ if label.and_then(mime::image_type).is_some() => binary(Some("it is called a picture, but it is not")),
         _ => binary(None),
     }
 }
