@@ -6,7 +6,7 @@ use super::{
     message::{Block, left_out},
     report::RenderReport,
 };
-use crate::{error::excerpt, json, protocol::Role};
+use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 
 /// Neighbouring messages of one role, as every provider takes them.
 #[derive(Debug)]
@@ -166,19 +166,6 @@ fn is_blank(text: &str) -> bool {
 fn picture<'a>(mime_type: &str, data: &'a str) -> Result<Part<'a>, &'static str> {
     let mime_type = image_type(mime_type).ok_or("it is neither PNG, JPEG, GIF nor WebP")?;
     if is_base64(data) { Ok(Part::Image { mime_type, data }) } else { Err("its data is no base64") }
-}
-
-/// The picture types that Anthropic and OpenAI both read, in the one spelling that they take.
-fn image_type(mime_type: &str) -> Option<&'static str> {
-    // A type may carry parameters, and data: URLs must not be opened up by them.
-    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    Some(match essence.as_str() {
-        "image/png" => "image/png",
-        "image/jpeg" | "image/jpg" => "image/jpeg",
-        "image/gif" => "image/gif",
-        "image/webp" => "image/webp",
-        _ => return None,
-    })
 }
 
 fn is_base64(data: &str) -> bool {

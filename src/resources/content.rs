@@ -110,7 +110,7 @@ fn of_text(text: &str, label: Option<String>, uri: &str) -> Content {
     if !sniff::is_readable(text) {
         return Content::Binary { mime_type: label, bytes: text.len(), note: Some("its text is binary data") };
     }
-    text_content(text.trim_start_matches('\u{feff}').to_owned(), label, uri)
+    text_content(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned(), label, uri)
 }
 
 /// Bytes that a server wrote as text: a whole `data:` URL, or base64 of what the label promises.
@@ -119,7 +119,7 @@ fn encoded<'a>(text: &'a str, label: Option<&str>) -> Option<(Option<String>, &'
     const MAX_HEAD: usize = 128;
     let text = text.trim();
     if let Some(url) = text.strip_prefix("data:") {
-        let (head, data) = url.split_once(',').filter(|(head, _)| head.len() <= MAX_HEAD)?;
+        let (head, data) = url.split_once(',').filter(|(head, data)| head.len() <= MAX_HEAD && !data.contains(' '))?;
         return Some((mime::essence(head.strip_suffix(";base64")?), data, decode(data)?));
     }
     let label = label.filter(|label| !mime::is_text(label))?;
@@ -140,14 +140,14 @@ fn of_bytes(bytes: &[u8], blob: &str, label: Option<String>, uri: &str) -> Conte
         bytes: bytes.len(),
         note,
     };
-    if let Some(mime_type) = found.and_then(mime::shown_image) {
+    if let Some(mime_type) = found.and_then(mime::image_type) {
         return image(mime_type, bytes, blob).unwrap_or_else(|note| binary(Some(note)));
     }
     let label = label.as_deref();
     match label.filter(|label| label.starts_with("audio/")).or(found.filter(|found| found.starts_with("audio/"))) {
         Some(mime_type) if !is_text_label => Content::Audio { mime_type: mime_type.into(), bytes: bytes.len() },
         _ if is_text_label => binary(Some("it is called text, but it is not")),
-        _ if label.and_then(mime::shown_image).is_some() => binary(Some("it is called a picture, but it is not")),
+        _ if label.and_then(mime::image_type).is_some() => binary(Some("it is called a picture, but it is not")),
         _ => binary(None),
     }
 }

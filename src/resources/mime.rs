@@ -22,8 +22,9 @@ pub(super) fn is_generic(essence: &str) -> bool {
 }
 
 /// The picture types that Anthropic and OpenAI both read, in the one spelling that they take.
-pub(super) fn shown_image(essence: &str) -> Option<&'static str> {
-    Some(match essence {
+pub(crate) fn image_type(mime_type: &str) -> Option<&'static str> {
+    // A type may carry parameters, and data: URLs must not be opened up by them.
+    Some(match essence(mime_type)?.as_str() {
         "image/png" => "image/png",
         "image/jpeg" | "image/jpg" => "image/jpeg",
         "image/gif" => "image/gif",
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn svg_is_text_and_no_picture() {
-        assert!(is_text("image/svg+xml") && shown_image("image/svg+xml").is_none());
+        assert!(is_text("image/svg+xml") && image_type("image/svg+xml").is_none());
         assert!(!is_text("image/png") && !is_text("application/pdf") && !is_text("application/octet-stream"));
     }
 }

@@ -10,6 +10,9 @@
 //! selected, last and all at once: [`classify`] says what each content is, [`trim`] makes a text fit, and
 //! the budgets are settled with what everything really costs. [`Governance`] holds the host's rules.
 //!
+//! What was read is what its bytes say, not what its server calls it: a text of some [`TextKind`], a
+//! picture, or something that a model is not shown.
+//!
 //! ```
 //! use proem::{
 //!     TokenBudget,
@@ -58,6 +61,7 @@ mod trim;
 mod value;
 mod versions;
 
+pub(crate) use self::mime::image_type;
 pub use self::{
     attach::{Attached, AttachedResource, Attaching, attach},
     content::{Content, ImageContent, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, TextContent, classify},

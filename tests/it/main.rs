@@ -12,6 +12,7 @@ mod catalog;
 mod command_line;
 #[cfg(feature = "cli")]
 mod command_resources;
+mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
@@ -53,4 +54,5 @@ mod selection;
 mod session;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
+mod trim;
 mod vector_cache;

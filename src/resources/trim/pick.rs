@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::outline::{Joint, Outline};
 use crate::tokens::TokenCounter;
 
@@ -90,7 +92,7 @@ impl<'a> Picker<'a> {
         }
     }
 
-    fn take(&mut self, choice: &mut Choice, group: usize, pieces: std::ops::Range<usize>) -> bool {
+    fn take(&mut self, choice: &mut Choice, group: usize, pieces: Range<usize>) -> bool {
         let Some(cost) = self.cost(choice, group, pieces.clone(), choice.left) else { return false };
         choice.left -= cost;
         for frame in self.outline.frames_of(self.outline.groups[group].frame) {
@@ -101,7 +103,7 @@ impl<'a> Picker<'a> {
     }
 
     /// What it costs to keep these pieces of a group too; `None` if that is more than `limit`.
-    fn cost(&mut self, choice: &Choice, group: usize, pieces: std::ops::Range<usize>, limit: usize) -> Option<usize> {
+    fn cost(&mut self, choice: &Choice, group: usize, pieces: Range<usize>, limit: usize) -> Option<usize> {
         let frame = self.outline.groups[group].frame;
         let joint = |frame: Option<usize>, mark| match self.outline.joint(frame) {
             Joint::Mark => mark,
@@ -124,7 +126,7 @@ impl<'a> Picker<'a> {
                 return None;
             }
             let tokens = known.unwrap_or_else(|| {
-                let count = |range: &std::ops::Range<usize>| self.counter.count(&self.text[range.clone()]);
+                let count = |range: &Range<usize>| self.counter.count(&self.text[range.clone()]);
                 u32::try_from(count(open).saturating_add(count(close))).unwrap_or(u32::MAX)
             });
             self.frames[frame] = Some(tokens);

@@ -12,8 +12,8 @@ pub(super) fn write(text: &str, outline: &Outline, kept: &[bool]) -> String {
         }
     }
     writer.enter(None);
-    if !writer.out.ends_with('\n') && outline.joint(outline.root()) == Joint::Mark && writer.at < text.len() {
-        writer.out.push_str(" […]");
+    if outline.joint(outline.root()) == Joint::Mark && !writer.out.ends_with('\n') {
+        writer.mark(text.len(), "");
     }
     writer.out
 }
@@ -52,7 +52,7 @@ impl Writer<'_> {
             return;
         }
         if frame.joint == Joint::Mark {
-            self.mark(frame.close.start);
+            self.mark(frame.close.start, "");
         }
         self.out.push_str(&self.text[frame.close.clone()]);
         self.at = frame.close.end;
@@ -63,7 +63,7 @@ impl Writer<'_> {
         let any = self.open.last_mut().map_or(&mut self.any, |(_, any)| any);
         let is_first = !std::mem::replace(any, true);
         match self.outline.joint(frame) {
-            Joint::Mark => self.mark(range.start),
+            Joint::Mark => self.mark(range.start, " "),
             Joint::Comma if !is_first => self.out.push(','),
             Joint::Comma | Joint::Nothing => {}
         }
@@ -71,17 +71,15 @@ impl Writer<'_> {
         self.at = range.end;
     }
 
-    /// Marks what is left out up to `next`: on a line of its own, or in the line.
-    fn mark(&mut self, next: usize) {
+    /// Marks what is left out up to `next`: on a line of its own, or in the line with `after` behind it.
+    fn mark(&mut self, next: usize, after: &str) {
         if self.at == next {
             return;
         }
-        let begins_line = self.text[..next].ends_with('\n');
-        self.out.push_str(match (self.out.is_empty() || self.out.ends_with('\n'), begins_line) {
-            (true, true) => "[…]\n",
-            (true, false) => "[…] ",
-            (false, true) => " […]\n",
-            (false, false) => " […] ",
-        });
+        if !self.out.is_empty() && !self.out.ends_with(char::is_whitespace) {
+            self.out.push(' ');
+        }
+        self.out.push_str("[…]");
+        self.out.push_str(if self.text[..next].ends_with('\n') { "\n" } else { after });
     }
 }
