@@ -28,11 +28,10 @@ use crate::{
     Error, Result,
     catalog::{Aggregator, AggregatorOptions, Authorization, Catalog, Changes, ListCache, Naming, Progress, TrustTier},
     client::{Client, Limits},
-    id::{PromptId, ServerId},
-    prompts,
-    protocol::GetPromptResult,
+    id::ServerId,
+    prompts::{self, Commands, Invocation, PromptOptions},
     retrieval::{Reranker, Retriever, Rewriter},
-    session::{Composer, Hooks, Session},
+    session::{Composer, Hooks, RenderedPrompt, Session},
     tokens::{CountCache, TokenCounter},
 };
 
@@ -81,12 +80,29 @@ impl Host {
         Session::new(Arc::clone(&self.composer), now)
     }
 
-    /// Gets a prompt that a person invoked. Its arguments are checked before the server is asked.
+    /// All prompts as commands that a person may type.
+    pub fn commands(&self) -> Commands {
+        Commands::new(&self.catalog())
+    }
+
+    /// Gets a prompt that a person invoked, as messages for [`Turn::prompt`](crate::session::Turn::prompt).
+    /// Its arguments are checked before the server is asked. Bounds and budget are those of
+    /// [`PromptOptions::default`].
     ///
     /// # Errors
     /// See [`prompts::get`].
-    pub async fn prompt(&self, id: &PromptId, arguments: &BTreeMap<String, String>) -> Result<GetPromptResult> {
-        prompts::get(&self.servers, &self.catalog(), id, arguments).await
+    pub async fn prompt(&self, invocation: &Invocation) -> Result<RenderedPrompt> {
+        self.prompt_with(invocation, &PromptOptions::default()).await
+    }
+
+    /// As [`prompt`](Self::prompt), with other bounds, another budget, or rules about what may reach
+    /// the model.
+    ///
+    /// # Errors
+    /// See [`prompts::get`].
+    pub async fn prompt_with(&self, invocation: &Invocation, options: &PromptOptions) -> Result<RenderedPrompt> {
+        let answer = prompts::get(&self.servers, &self.catalog(), invocation, options).await?;
+        Ok(RenderedPrompt::new(answer, options.budget, self.counts()))
     }
 
     /// The client of a server, for calls.

@@ -17,6 +17,7 @@ mod server;
 mod snapshot;
 mod trust;
 
+pub(crate) use self::diff::changed_fields;
 pub use self::{
     aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
     cache_policy::CachePolicy,

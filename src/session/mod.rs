@@ -11,6 +11,7 @@ mod composer;
 mod context;
 mod hooks;
 mod memory;
+mod prompt;
 mod report;
 mod turn;
 
@@ -23,13 +24,19 @@ pub use self::{
     composer::Composer,
     context::{Context, Timings},
     hooks::Hooks,
+    prompt::RenderedPrompt,
     report::{
         CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, ResourceReport, SectionReport,
         SelectionReport, TokenReport, ToolReport,
     },
     turn::Turn,
 };
-use crate::{Error, Result, id::ToolId, retrieval::Query};
+use crate::{
+    Error, Result,
+    id::ToolId,
+    prompts::{Drift, Invoked, drift},
+    retrieval::Query,
+};
 
 /// One conversation with a model.
 #[derive(Debug)]
@@ -38,13 +45,19 @@ pub struct Session {
     now: Timestamp,
     offered: BTreeMap<String, ToolId>,
     memory: Memory,
+    /// The prompts that it took up, oldest first.
+    invoked: Vec<Invoked>,
 }
 
 impl Session {
+    /// How many invoked prompts are remembered: more than a conversation has. The oldest are
+    /// forgotten first.
+    pub const MAX_INVOKED: usize = 64;
+
     /// A new conversation. `now` is what recency is measured against in all of its turns, so that
     /// the passing of time moves nothing in its prefix.
     pub fn new(composer: Arc<Composer>, now: Timestamp) -> Self {
-        Self { composer, now, offered: BTreeMap::new(), memory: Memory::default() }
+        Self { composer, now, offered: BTreeMap::new(), memory: Memory::default(), invoked: Vec::new() }
     }
 
     /// Starts a turn: `query` is what tools are searched with, and its text the newest user message.
@@ -61,11 +74,28 @@ impl Session {
         self.memory.used(tool);
     }
 
+    /// The prompts that the user [invoked](Turn::prompt) in this conversation, oldest first.
+    pub fn invoked(&self) -> &[Invoked] {
+        &self.invoked
+    }
+
+    /// Which of them are listed otherwise now: changed or gone. What they said stays in the
+    /// conversation as it was; every turn says so in its [notes](Context::notes).
+    pub fn drift(&self) -> Vec<Drift> {
+        drift(&self.composer.servers.catalog(), &self.invoked)
+    }
+
     /// The tool that the model means, by the names that this conversation offered.
     ///
     /// # Errors
     /// [`Error::UnknownTool`] for a name that was never offered in it.
     pub fn route(&self, exposed: &str) -> Result<&ToolId> {
         self.offered.get(exposed).ok_or_else(|| Error::UnknownTool { exposed: crate::error::excerpt(exposed) })
+    }
+
+    fn remember(&mut self, invoked: Vec<Invoked>) {
+        self.invoked.extend(invoked);
+        let over = self.invoked.len().saturating_sub(Self::MAX_INVOKED);
+        self.invoked.drain(..over);
     }
 }

@@ -32,6 +32,7 @@ mod layers;
 mod names;
 #[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
+mod prompts;
 mod protocol;
 #[cfg(feature = "cli")]
 mod real_servers;
