@@ -101,6 +101,7 @@ pub mod retrieval;
 pub mod selection;
 pub mod session;
 pub mod tokens;
+mod wildcard;
 
 pub use self::{
     error::{Error, Result},

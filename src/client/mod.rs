@@ -80,7 +80,6 @@ use crate::{
     },
 };
 
-#[cfg(feature = "tantivy")]
 pub(crate) use self::file::read_text;
 #[cfg(feature = "http")]
 pub use self::http::HttpClient;

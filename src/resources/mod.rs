@@ -8,6 +8,7 @@
 
 mod attach;
 mod estimate;
+mod governance;
 mod rank;
 mod recency;
 mod select;
@@ -15,6 +16,7 @@ mod select;
 pub use self::{
     attach::{Attached, AttachedText, ReadLimits, attach},
     estimate::{IMAGE_TOKENS, estimated_tokens},
+    governance::{DataClass, Decision, Destination, Governance, Refusal, ResourceRule},
     rank::{RankedResource, ResourceValue, rank},
     recency::parse_timestamp,
     select::{ExcludedResource, ResourceExclusion, ResourceOptions, ResourceSelection, SelectedResource, select},

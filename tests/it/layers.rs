@@ -9,7 +9,7 @@ use std::{
 
 /// The groups in the order that data flows. What is not named here stands beside them and may use all.
 const GROUPS: [&[&str]; 10] = [
-    &["error", "id", "json"],
+    &["error", "id", "json", "wildcard"],
     &["protocol", "tokens", "evidence"],
     &["client"],
     &["catalog", "trust"],

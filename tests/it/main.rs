@@ -20,6 +20,7 @@ mod evidence;
 mod fake;
 #[cfg(all(feature = "cli", feature = "eval", feature = "fastembed"))]
 mod fastembed;
+mod governance;
 mod hostile;
 #[cfg(all(feature = "cli", feature = "eval", feature = "fastembed-hub"))]
 mod hub;
