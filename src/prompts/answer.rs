@@ -1,14 +1,19 @@
-use std::{fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use serde::{Serialize, Serializer};
-
-use super::options::PromptOptions;
+use super::{
+    left_out::LeftOut,
+    options::PromptOptions,
+    piece::{Piece, bytes},
+};
 use crate::{
     Result,
     catalog::{Catalog, PromptEntry},
     error::{ClientError, excerpt},
     id::ResourceId,
-    protocol::{Annotations, ContentBlock, GetPromptResult, PromptMessage},
+    protocol::{GetPromptResult, PromptMessage},
 };
 
 /// What a server answered to an invocation, within bounds and without what is not for the model.
@@ -26,39 +31,8 @@ pub struct PromptAnswer {
     pub left_out: Vec<LeftOut>,
     /// What else a person should know: messages that could not be read, an answer without any.
     pub notes: Vec<String>,
-}
-
-/// A piece of a prompt that the model is not given as it was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct LeftOut {
-    /// In which message of the answer, counted from 0.
-    pub message: usize,
-    /// `text`, `image`, `audio`, `resource_link`, `resource` or `unknown`.
-    pub kind: &'static str,
-    /// The resource, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resource: Option<ResourceId>,
-    /// Why.
-    pub reason: LeftOutReason,
-}
-
-/// Why a piece of a prompt is left out.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum LeftOutReason {
-    /// Its server says that it is for the user only, in the prompt or in its list of resources.
-    ForUser,
-    /// No request can carry it: a sentence says what it was.
-    Described,
-    /// It would have cost `tokens`, and `left` were left: an embedded resource is named instead, a
-    /// link is left out. Both are among the links, for the host to attach.
-    DoesNotFit {
-        /// What it would have cost.
-        tokens: usize,
-        /// What was left.
-        left: usize,
-    },
+    /// The most tokens that the host's rules let a resource have, by the message of the answer.
+    max_tokens: BTreeMap<usize, usize>,
 }
 
 impl PromptAnswer {
@@ -95,6 +69,7 @@ impl PromptAnswer {
             messages: Vec::with_capacity(result.messages.len()),
             left_out: Vec::new(),
             notes: result.notes.iter().take(Self::MAX_NOTES).map(|note| excerpt(note)).collect(),
+            max_tokens: BTreeMap::new(),
         };
         if result.notes.len() > Self::MAX_NOTES {
             answer.notes.push(format!("and {} more", result.notes.len() - Self::MAX_NOTES));
@@ -105,16 +80,14 @@ impl PromptAnswer {
         for (i, message) in result.messages.into_iter().enumerate() {
             let piece = Piece::of(&message.content);
             let resource = piece.uri.map(|uri| ResourceId::new(server.clone(), uri));
-            let listed = resource.as_ref().and_then(|id| catalog.resource(id));
-            let for_model = [piece.annotations, listed.map(|listed| &listed.resource.annotations)]
-                .into_iter()
-                .flatten()
-                .all(Annotations::for_model);
-            if for_model {
-                answer.messages.push(message);
-            } else {
-                let (kind, reason) = (piece.kind, LeftOutReason::ForUser);
-                answer.left_out.push(LeftOut { message: i, kind, resource, reason });
+            match piece.permitted(resource.as_ref(), catalog, options) {
+                Ok(max_tokens) => {
+                    answer.max_tokens.extend(max_tokens.map(|most| (i, most)));
+                    answer.messages.push(message);
+                }
+                Err(reason) => {
+                    answer.left_out.push(LeftOut { message: i, kind: piece.kind, resource, reason });
+                }
             }
         }
         if answer.messages.is_empty() && !answer.left_out.is_empty() {
@@ -122,67 +95,12 @@ impl PromptAnswer {
         }
         Ok(answer)
     }
-}
 
-/// What a block says of itself.
-struct Piece<'a> {
-    kind: &'static str,
-    uri: Option<&'a str>,
-    annotations: Option<&'a Annotations>,
-}
-
-impl<'a> Piece<'a> {
-    fn of(content: &'a ContentBlock) -> Self {
-        let (kind, uri, annotations) = match content {
-            ContentBlock::Text { annotations, .. } => ("text", None, Some(annotations)),
-            ContentBlock::Image { annotations, .. } => ("image", None, Some(annotations)),
-            ContentBlock::Audio { annotations, .. } => ("audio", None, Some(annotations)),
-            ContentBlock::ResourceLink(resource) => {
-                ("resource_link", Some(resource.uri.as_str()), Some(&resource.annotations))
-            }
-            ContentBlock::Resource { contents, annotations } => {
-                ("resource", Some(contents.uri.as_str()), Some(annotations))
-            }
-            ContentBlock::Other(_) => ("unknown", None, None),
-        };
-        Self { kind, uri, annotations }
-    }
-}
-
-/// What counts against the bound: texts and base64, and the names of resources.
-fn bytes(content: &ContentBlock) -> usize {
-    match content {
-        ContentBlock::Text { text, .. } => text.len(),
-        ContentBlock::Image { data, mime_type, .. } | ContentBlock::Audio { data, mime_type, .. } => {
-            data.len() + mime_type.len()
-        }
-        ContentBlock::ResourceLink(resource) => {
-            let texts = [&resource.title, &resource.description, &resource.mime_type];
-            let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-            resource.uri.len() + resource.name.len() + texts
-        }
-        ContentBlock::Resource { contents, .. } => {
-            let texts = [&contents.text, &contents.blob, &contents.mime_type];
-            contents.uri.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
-        }
-        // Never looked into: a fixed sentence stands for it.
-        ContentBlock::Other(_) => 0,
-    }
-}
-
-/// As a sentence.
-impl Serialize for LeftOutReason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl fmt::Display for LeftOutReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ForUser => f.write_str("it is for the user only"),
-            Self::Described => f.write_str("no request can carry it: it is described"),
-            Self::DoesNotFit { tokens, left } => write!(f, "it costs {tokens} tokens, and {left} are left"),
-        }
+    /// The messages with their places in the server's answer, and what each may cost at most where a
+    /// rule says so.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, &PromptMessage, Option<usize>)> {
+        let gone: BTreeSet<usize> = self.left_out.iter().map(|piece| piece.message).collect();
+        let places = (0..).filter(move |place| !gone.contains(place));
+        places.zip(&self.messages).map(|(place, message)| (place, message, self.max_tokens.get(&place).copied()))
     }
 }

@@ -37,20 +37,23 @@ mod drift;
 mod form;
 mod get;
 mod invocation;
+mod left_out;
 mod line;
 mod options;
 mod parse;
+mod piece;
 mod search;
 mod shown;
 
 pub use self::{
-    answer::{LeftOut, LeftOutReason, PromptAnswer},
+    answer::PromptAnswer,
     argument::{MAX_VALUE_BYTES, check_arguments},
     command::{Command, Commands},
     drift::{Drift, DriftKind, Invoked, drift},
     form::{Field, Form},
     get::get,
     invocation::Invocation,
+    left_out::{LeftOut, LeftOutReason},
     options::PromptOptions,
     shown::shown,
 };

@@ -1,4 +1,9 @@
-use crate::tokens::TokenBudget;
+use std::sync::Arc;
+
+use crate::{
+    resources::{Destination, Governance},
+    tokens::TokenBudget,
+};
 
 /// What a prompt may hold, and what of it may reach the model.
 #[derive(Clone, Debug)]
@@ -12,11 +17,22 @@ pub struct PromptOptions {
     /// The most bytes of text and base64 together. Default: 16 MiB, about half of what providers take
     /// as one request.
     pub bytes: usize,
+    /// The host's rules about resources, embedded and linked ones too. Default: none.
+    pub governance: Arc<Governance>,
+    /// Where the messages go, for rules about providers and tenants. Default: not known, and what
+    /// has such a rule goes nowhere.
+    pub destination: Destination,
 }
 
 impl Default for PromptOptions {
     fn default() -> Self {
-        Self { budget: TokenBudget::new(8_000), messages: 256, bytes: 16 << 20 }
+        Self {
+            budget: TokenBudget::new(8_000),
+            messages: 256,
+            bytes: 16 << 20,
+            governance: Arc::default(),
+            destination: Destination::default(),
+        }
     }
 }
 
@@ -44,6 +60,20 @@ impl PromptOptions {
     #[must_use]
     pub fn with_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
+        self
+    }
+
+    /// Sets the host's rules about resources.
+    #[must_use]
+    pub fn with_governance(mut self, governance: impl Into<Arc<Governance>>) -> Self {
+        self.governance = governance.into();
+        self
+    }
+
+    /// Sets where the messages go.
+    #[must_use]
+    pub fn with_destination(mut self, destination: Destination) -> Self {
+        self.destination = destination;
         self
     }
 }

@@ -14,7 +14,7 @@ use unicode_normalization::UnicodeNormalization;
 /// assert_eq!(shown("abcdef", 4), "abc…");
 /// ```
 pub fn shown(text: &str, max_chars: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(4 * max_chars));
+    let mut out = String::with_capacity(text.len().min(max_chars.saturating_mul(4)));
     let mut left = max_chars;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -1,13 +1,10 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::{
     catalog::PromptEntry,
-    id::{PromptId, ResourceId},
+    id::{PromptId, ResourceId, ServerId},
     json::Digest,
     prompts::{Invoked, LeftOut, LeftOutReason, PromptAnswer},
     protocol::{ContentBlock, PromptMessage, Resource, ResourceContents, Role},
@@ -47,62 +44,29 @@ impl RenderedPrompt {
     /// Renders an answer. Embedded resources and links are taken in their order as far as `budget`
     /// goes, which bounds nothing else.
     pub fn new(answer: PromptAnswer, budget: TokenBudget, counts: &CountCache) -> Self {
-        let server = &answer.entry.id.server;
-        let mut left_out = answer.left_out;
-        let gone: BTreeSet<usize> = left_out.iter().map(|piece| piece.message).collect();
-        let mut links = BTreeMap::new();
-        let (mut messages, mut tokens, mut left) = (Vec::with_capacity(answer.messages.len()), 0, budget.tokens());
-        for (i, sent) in (0..).filter(|i| !gone.contains(i)).zip(&answer.messages) {
-            let mut message = Message::from_prompt(server, sent);
-            let mut cost = cost(&message, counts);
-            let mut leave_out = |kind, uri: Option<&str>, reason| {
-                let resource = uri.map(|uri| ResourceId::new(server.clone(), uri));
-                left_out.push(LeftOut { message: i, kind, resource, reason });
-            };
-            match &sent.content {
-                ContentBlock::Text { .. } | ContentBlock::Image { .. } => {}
-                ContentBlock::Audio { .. } => leave_out("audio", None, LeftOutReason::Described),
-                ContentBlock::Other(_) => leave_out("unknown", None, LeftOutReason::Described),
-                ContentBlock::ResourceLink(resource) => {
-                    let at = links.len();
-                    links.entry(resource.uri.as_str()).or_insert_with(|| (at, (**resource).clone()));
-                    if cost > left {
-                        let reason = LeftOutReason::DoesNotFit { tokens: cost, left };
-                        leave_out("resource_link", Some(&resource.uri), reason);
-                        continue;
-                    }
-                    left -= cost;
-                }
-                ContentBlock::Resource { contents, .. } if cost > left => {
-                    let reason = LeftOutReason::DoesNotFit { tokens: cost, left };
-                    leave_out("resource", Some(&contents.uri), reason);
-                    let at = links.len();
-                    links.entry(contents.uri.as_str()).or_insert_with(|| (at, named(contents)));
-                    let link = ContentBlock::ResourceLink(Box::new(named(contents)));
-                    message = Message::from_prompt(server, &PromptMessage::new(sent.role, link));
-                    cost = self::cost(&message, counts);
-                    left = left.saturating_sub(cost);
-                }
-                ContentBlock::Resource { contents, .. } => {
-                    if contents.text.is_none() && !matches!(message.content[..], [Block::Image { .. }]) {
-                        leave_out("resource", Some(&contents.uri), LeftOutReason::Described);
-                    }
-                    left -= cost;
-                }
+        let mut fit = Fit {
+            server: &answer.entry.id.server,
+            counts,
+            left: budget.tokens(),
+            links: Vec::new(),
+            left_out: answer.left_out.clone(),
+        };
+        let (mut messages, mut tokens) = (Vec::with_capacity(answer.messages.len()), 0);
+        for (place, sent, most) in answer.placed() {
+            if let Some((message, cost)) = fit.take(place, sent, most) {
+                messages.push(message);
+                tokens += cost;
             }
-            tokens += cost;
-            messages.push(message);
         }
+        let Fit { links, mut left_out, .. } = fit;
         left_out.sort_by_key(|piece| piece.message);
-        let mut links: Vec<(usize, Resource)> = links.into_values().collect();
-        links.sort_by_key(|(at, _)| *at);
         Self {
             digest: Digest::of(&values(&messages)),
             query: query(&answer.messages),
             entry: Arc::clone(&answer.entry),
             description: answer.description,
             messages,
-            links: links.into_iter().map(|(_, resource)| resource).collect(),
+            links,
             left_out,
             notes: answer.notes,
             tokens,
@@ -147,12 +111,74 @@ impl RenderedPrompt {
     }
 }
 
-/// What stands for a resource whose content is not there.
-fn named(contents: &ResourceContents) -> Resource {
-    let mut resource = Resource::new(&contents.uri, &contents.uri);
-    resource.mime_type.clone_from(&contents.mime_type);
-    resource.size = contents.text.as_ref().and_then(|text| u64::try_from(text.len()).ok());
-    resource
+/// What is left of a budget, and what came of spending it.
+struct Fit<'a> {
+    server: &'a ServerId,
+    counts: &'a CountCache,
+    left: usize,
+    links: Vec<Resource>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Fit<'_> {
+    /// The message for the model and what it costs. `place` is where it stands in the answer, `most`
+    /// what it may cost by itself.
+    fn take(&mut self, place: usize, sent: &PromptMessage, most: Option<usize>) -> Option<(Message, usize)> {
+        let message = Message::from_prompt(self.server, sent);
+        let cost = cost(&message, self.counts);
+        match &sent.content {
+            ContentBlock::Audio { .. } => self.leave_out(place, "audio", None, LeftOutReason::Described),
+            ContentBlock::Other(_) => self.leave_out(place, "unknown", None, LeftOutReason::Described),
+            ContentBlock::ResourceLink(resource) => {
+                self.link(resource);
+                if cost > self.left {
+                    let reason = LeftOutReason::DoesNotFit { tokens: cost, left: self.left };
+                    self.leave_out(place, "resource_link", Some(&resource.uri), reason);
+                    return None;
+                }
+                self.left -= cost;
+            }
+            ContentBlock::Resource { contents, .. } => {
+                let room = most.map_or(self.left, |most| self.left.min(most));
+                if cost > room {
+                    let reason = LeftOutReason::DoesNotFit { tokens: cost, left: room };
+                    self.leave_out(place, "resource", Some(&contents.uri), reason);
+                    return Some(self.name(sent.role, contents));
+                }
+                if contents.text.is_none() && !matches!(message.content[..], [Block::Image { .. }]) {
+                    self.leave_out(place, "resource", Some(&contents.uri), LeftOutReason::Described);
+                }
+                self.left -= cost;
+            }
+            _ => {}
+        }
+        Some((message, cost))
+    }
+
+    /// What stands for a resource whose content does not fit: a link to it.
+    fn name(&mut self, role: Role, contents: &ResourceContents) -> (Message, usize) {
+        let mut resource = Resource::new(&contents.uri, &contents.uri);
+        resource.mime_type.clone_from(&contents.mime_type);
+        resource.size = contents.text.as_ref().and_then(|text| u64::try_from(text.len()).ok());
+        self.link(&resource);
+        let link = ContentBlock::ResourceLink(Box::new(resource));
+        let message = Message::from_prompt(self.server, &PromptMessage::new(role, link));
+        let cost = cost(&message, self.counts);
+        self.left = self.left.saturating_sub(cost);
+        (message, cost)
+    }
+
+    fn link(&mut self, resource: &Resource) {
+        // As many as a prompt has messages at most.
+        if self.links.iter().all(|link| link.uri != resource.uri) {
+            self.links.push(resource.clone());
+        }
+    }
+
+    fn leave_out(&mut self, message: usize, kind: &'static str, uri: Option<&str>, reason: LeftOutReason) {
+        let resource = uri.map(|uri| ResourceId::new(self.server.clone(), uri));
+        self.left_out.push(LeftOut { message, kind, resource, reason });
+    }
 }
 
 fn cost(message: &Message, counts: &CountCache) -> usize {

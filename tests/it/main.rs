@@ -9,6 +9,8 @@ mod captures;
 mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
+#[cfg(feature = "cli")]
+mod command_prompts;
 #[cfg(feature = "tantivy")]
 mod conversation;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]

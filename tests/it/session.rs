@@ -20,7 +20,7 @@ use crate::fake::{Fake, Step, id, tools};
 
 /// Ranks all tools by how many letters of the query their names hold: simple, and made outside.
 #[derive(Debug)]
-struct Letters;
+pub(crate) struct Letters;
 
 #[derive(Debug)]
 struct LettersIndex(Catalog);

@@ -8,6 +8,8 @@ mod catalog;
 mod eval;
 mod output;
 mod plan;
+mod prompt;
+mod prompts;
 mod retriever;
 mod search;
 mod sources;
@@ -29,6 +31,8 @@ async fn main() -> ExitCode {
         Command::Plan(args) => plan::run(args).await,
         Command::Catalog(args) => catalog::run(args).await,
         Command::Search(args) => search::run(args).await,
+        Command::Prompts(args) => prompts::run(args).await,
+        Command::Prompt(args) => prompt::run(args).await,
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),
     };
