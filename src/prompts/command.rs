@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error, Result,
     catalog::{Catalog, PromptEntry},
-    error::excerpt,
+    error::MAX_EXCERPT,
     id::{PromptId, ServerId},
 };
 
@@ -155,11 +155,10 @@ impl Commands {
         match (commands.next(), commands.next()) {
             (Some(only), None) if same(&only.entry.id.name) || same(&qualified(&only.entry.id)) => Ok(only),
             (Some(_), Some(_)) => {
-                let of = |i: &usize| self.all.get(*i).map(|command| command.command.as_str());
-                let listed: Vec<&str> = meant.iter().filter_map(of).take(MAX_LISTED).collect();
+                let listed = self.listed(meant.iter().take(MAX_LISTED).copied());
                 let more = if meant.len() > MAX_LISTED { ", …" } else { "" };
                 let reason = format!("several prompts are called so: {}{more}", listed.join(", "));
-                Err(Error::invalid(format!("command `/{}`", shown(&excerpt(key), Command::MAX_LABEL_CHARS)), reason))
+                Err(Error::invalid(format!("command `/{}`", shown(key, Command::MAX_LABEL_CHARS)), reason))
             }
             _ => Err(self.unknown(key)),
         }
@@ -174,8 +173,13 @@ impl Commands {
         let near = near(self.texts.iter().map(|text| text.key.as_str()), &typed, MAX_LISTED);
         Error::UnknownCommand {
             command: format!("/{}", shown(key, Command::MAX_LABEL_CHARS)),
-            near: near.into_iter().filter_map(|i| self.all.get(i).map(|command| command.command.clone())).collect(),
+            near: self.listed(near.into_iter()),
         }
+    }
+
+    /// Commands for an error: a name may be as long as its server likes.
+    fn listed(&self, places: impl Iterator<Item = usize>) -> Vec<String> {
+        places.filter_map(|i| self.all.get(i)).map(|command| shown(&command.command, MAX_EXCERPT)).collect()
     }
 }
 

@@ -43,9 +43,8 @@ impl Commands {
     /// given twice, and more values than it takes.
     pub fn parse(&self, line: &str) -> Result<Invocation> {
         let line = line.trim();
-        let invalid_line = |reason: &str| {
-            Error::invalid(format!("command `{}`", shown(&excerpt(line), Command::MAX_LABEL_CHARS)), reason)
-        };
+        let invalid_line =
+            |reason: &str| Error::invalid(format!("command `{}`", shown(line, Command::MAX_LABEL_CHARS)), reason);
         let body = line.strip_prefix('/').ok_or_else(|| invalid_line("it does not begin with `/`"))?;
         let name = match body.starts_with(char::is_whitespace) {
             true => None,

@@ -5,7 +5,8 @@
 //! for any provider, tells what was decided and why, and routes the names that the model uses.
 //! Each turn ranks anew. The session remembers which names it offered, so that a call from an
 //! earlier turn still finds its tool, and what was asked and used last, so that "yes, do it" is
-//! given the tools that it means.
+//! given the tools that it means. [`Turn::prompt`] takes up a prompt that the user invoked, and
+//! [`Session::drift`] says what became of it since.
 
 mod composer;
 mod context;

@@ -12,7 +12,7 @@ use std::{
 
 use proem::{
     Host, TokenBudget,
-    catalog::Catalog,
+    catalog::{Catalog, CatalogBuilder},
     client::{Client, ClientResult, ListKind, MemoryClient, Page},
     error::ClientError,
     id::PromptId,
@@ -23,13 +23,16 @@ use proem::{
 };
 use serde_json::{Value, json};
 
-use crate::fake::id;
+use crate::{fake::id, session::Letters};
+
+/// What a server answers to `prompts/get`, with the input that it asked for.
+type Answer = dyn Fn(Option<&InputResponses>) -> Result<Value, ClientError> + Send + Sync;
 
 /// A server of one prompt, `draft`, whose answers are scripted; it keeps what it was asked.
 #[derive(Clone)]
 struct Desk {
     listed: MemoryClient,
-    answer: Arc<dyn Fn(Option<&InputResponses>) -> Result<Value, ClientError> + Send + Sync>,
+    answer: Arc<Answer>,
     asked: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
 }
 
@@ -48,7 +51,7 @@ impl Desk {
     }
 
     async fn host(&self) -> Host {
-        let host = Host::builder().retriever(crate::session::Letters).counter(BytesPerToken::default());
+        let host = Host::builder().retriever(Letters).counter(BytesPerToken::default());
         let host = host.server("desk", self.clone()).build().unwrap();
         host.refresh().await;
         host
@@ -101,7 +104,7 @@ fn draft() -> Invocation {
 }
 
 /// What these messages of `draft` become, against a catalog that may list resources too.
-fn rendered(catalog: proem::catalog::CatalogBuilder, messages: Value, options: &PromptOptions) -> RenderedPrompt {
+fn rendered(catalog: CatalogBuilder, messages: Value, options: &PromptOptions) -> RenderedPrompt {
     let catalog = catalog.prompt(id("desk"), Prompt::new("draft", "Draft a reply")).build();
     let entry = catalog.prompt(&PromptId::new(id("desk"), "draft")).unwrap();
     let result = GetPromptResult::read(json!({"messages": messages})).unwrap().item;

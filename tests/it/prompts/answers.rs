@@ -1,22 +1,27 @@
 use std::time::Duration;
 
 use proem::{
-    Error, TokenBudget,
+    Error, Host, TokenBudget,
     catalog::Catalog,
+    client::ListKind,
     error::{ClientError, InputRequired},
-    prompts::{Invocation, LeftOutReason, PromptOptions},
+    id::PromptId,
+    json::Digest,
+    prompts::{Invocation, LeftOut, LeftOutReason, PromptOptions},
     protocol::{Annotations, InputResponses, Resource, Role},
     render::{Anthropic, Block, Layout, Provider},
     resources::{DataClass, Destination, Governance, IMAGE_TOKENS, ResourceRule},
     session::RenderedPrompt,
+    tokens::BytesPerToken,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Desk, draft, rendered, rendered_plainly, texts};
 use crate::{
-    fake::id,
+    fake::{Fake, Step, id},
     render::{check_golden, providers},
+    session::Letters,
 };
 
 fn user(content: Value) -> Value {
@@ -32,7 +37,7 @@ fn embedded(uri: &str, text: &str) -> Value {
 }
 
 fn reasons(prompt: &RenderedPrompt) -> Vec<String> {
-    let reason = |piece: &proem::prompts::LeftOut| format!("{} {}: {}", piece.message, piece.kind, piece.reason);
+    let reason = |piece: &LeftOut| format!("{} {}: {}", piece.message, piece.kind, piece.reason);
     prompt.left_out.iter().map(reason).collect()
 }
 
@@ -52,7 +57,7 @@ async fn arguments_are_checked_before_the_server_is_asked_and_sent_as_they_are()
     ] {
         assert_eq!(host.prompt(&invocation).await.unwrap_err().to_string(), expected);
     }
-    let gone = Invocation::by_user(proem::id::PromptId::new(id("desk"), "gone"));
+    let gone = Invocation::by_user(PromptId::new(id("desk"), "gone"));
     assert!(host.prompt(&gone).await.unwrap_err().is_not_found());
     assert!(desk.asked.lock().unwrap().is_empty());
 
@@ -104,15 +109,15 @@ async fn a_server_may_ask_for_input_first() {
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_never_comes_ends() {
     let prompt = json!({"name": "draft"});
-    let fake = crate::fake::Fake::new().with(proem::client::ListKind::Prompts, [crate::fake::Step::items([prompt])]);
-    let host = proem::Host::builder()
-        .retriever(crate::session::Letters)
-        .counter(proem::tokens::BytesPerToken::default())
+    let fake = Fake::new().with(ListKind::Prompts, [Step::items([prompt])]);
+    let host = Host::builder()
+        .retriever(Letters)
+        .counter(BytesPerToken::default())
         .shared_server("desk", fake.boxed())
         .build()
         .unwrap();
     host.refresh().await;
-    let invocation = Invocation::by_user(proem::id::PromptId::new(id("desk"), "draft"));
+    let invocation = Invocation::by_user(PromptId::new(id("desk"), "draft"));
     let started = tokio::time::Instant::now();
     let error = host.prompt(&invocation).await.unwrap_err();
     assert_eq!(error.to_string(), "server `desk`: prompts/get: no answer within 30s");
@@ -320,7 +325,7 @@ fn the_digest_is_that_of_the_messages() {
     let (one, other) = (of(json!([text("Hi")])), of(json!([text("Ho")])));
     assert_eq!(one.digest, of(json!([text("Hi")])).digest);
     assert_ne!(one.digest, other.digest);
-    assert_eq!(one.digest, proem::json::Digest::of(&one.to_value()["messages"]));
+    assert_eq!(one.digest, Digest::of(&one.to_value()["messages"]));
     assert_eq!(one.tokens, 1);
 }
 

@@ -1,14 +1,15 @@
 use std::sync::Arc;
 
 use proem::{
-    Host, Session,
+    Context, Host, Session, TokenBudget,
     catalog::Catalog,
     client::{Change, Client, ListKind, MemoryClient},
     id::PromptId,
     json::Digest,
-    prompts::{DriftKind, Invocation, Invoked, drift},
-    protocol::Prompt,
+    prompts::{DriftKind, Invocation, Invoked, PromptAnswer, PromptOptions, drift},
+    protocol::{GetPromptResult, Prompt},
     render::Anthropic,
+    session::RenderedPrompt,
     tokens::BytesPerToken,
 };
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ fn now() -> jiff::Timestamp {
     "2026-10-01T00:00:00Z".parse().unwrap()
 }
 
-fn said(context: &proem::Context) -> Value {
+fn said(context: &Context) -> Value {
     context.render(&Anthropic::new()).to_value()["messages"].clone()
 }
 
@@ -76,12 +77,10 @@ async fn a_conversation_says_that_a_prompt_changed_and_keeps_what_it_said() {
     let host = host.shared_server("desk", Arc::new(fake.clone()) as Arc<dyn Client>).build().unwrap();
     let catalog = host.refresh().await;
     let entry = catalog.prompt(&PromptId::new(id("desk"), "draft")).unwrap();
-    let result = serde_json::from_value::<Value>(json!({"messages": [
-        {"role": "user", "content": {"type": "text", "text": "Draft it."}},
-    ]}));
-    let result = proem::protocol::GetPromptResult::read(result.unwrap()).unwrap().item;
-    let answer = proem::prompts::PromptAnswer::new(&catalog, entry, result, &Default::default()).unwrap();
-    let prompt = proem::session::RenderedPrompt::new(answer, proem::TokenBudget::ZERO, host.counts());
+    let said_then = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "Draft it."}}]});
+    let result = GetPromptResult::read(said_then).unwrap().item;
+    let answer = PromptAnswer::new(&catalog, entry, result, &PromptOptions::new()).unwrap();
+    let prompt = RenderedPrompt::new(answer, TokenBudget::ZERO, host.counts());
 
     let mut session = host.session_at(now());
     let first = session.turn("").prompt(&prompt).build().await.unwrap();
