@@ -3,14 +3,13 @@
 //! The server here is one of the demo servers, at the other end of an in-process pipe.
 //! Run it with `cargo run --example rmcp_peer --features demo`.
 
-use std::{collections::BTreeMap, error::Error};
+use std::error::Error;
 
 use proem::{
     Host, TokenBudget,
     client::{ChangeHandler, PeerClient},
     demo,
-    id::{PromptId, ServerId},
-    render::{Message, OpenAiChat},
+    render::OpenAiChat,
 };
 use rmcp::{
     model::ProtocolVersion,
@@ -33,20 +32,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let catalog = host.refresh().await;
     println!("{} tools, {} prompts", catalog.tools().len(), catalog.prompts().len());
 
-    // A prompt is invoked by a person: here with its argument, as a slash command would be.
-    let desk = ServerId::new("support")?;
-    let draft = PromptId::new(desk.clone(), "draft_refund_review");
-    if let Err(error) = host.prompt(&draft, &BTreeMap::new()).await {
+    // A prompt is invoked by a person: here as a line that was typed.
+    let commands = host.commands();
+    if let Err(error) = host.prompt(&commands.parse("/draft_refund_review")?).await {
         println!("{error}");
     }
-    let arguments = BTreeMap::from([("ticket_id".to_owned(), "T-4711".to_owned())]);
-    let prompt = host.prompt(&draft, &arguments).await?;
-    let messages = prompt.messages.iter().map(|message| Message::from_prompt(&desk, message));
+    let prompt = host.prompt(&commands.parse("/draft_refund_review T-4711")?).await?;
 
     let mut session = host.session();
     let context = session
         .turn("look up the ticket and draft the refund")
-        .messages(messages)
+        .prompt(&prompt)
         .tools(TokenBudget::new(1_500))
         .build()
         .await?;

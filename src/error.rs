@@ -53,6 +53,14 @@ pub enum Error {
         /// The name that the model used.
         exposed: String,
     },
+    /// No prompt is called so.
+    #[error("no prompt is called `{command}`{}", instead(near))]
+    UnknownCommand {
+        /// What was typed, with its slash.
+        command: String,
+        /// The commands that may have been meant, the likeliest first; a few at most.
+        near: Vec<String>,
+    },
     /// A value given by the host does not hold what it must.
     #[error("invalid {what}: {reason}")]
     Invalid {
@@ -105,10 +113,13 @@ impl Error {
         matches!(self, Self::Server { source, .. } if source.is_timeout())
     }
 
-    /// Whether an item, a server or a tool name is not known.
+    /// Whether an item, a server, a tool name or a command is not known.
     pub fn is_not_found(&self) -> bool {
         match self {
-            Self::NotFound { .. } | Self::UnknownServer { .. } | Self::UnknownTool { .. } => true,
+            Self::NotFound { .. }
+            | Self::UnknownServer { .. }
+            | Self::UnknownTool { .. }
+            | Self::UnknownCommand { .. } => true,
             Self::Server { source, .. } => source.is_not_found(),
             _ => false,
         }
@@ -132,6 +143,10 @@ impl Error {
     pub(crate) fn invalid(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Invalid { what: what.into(), reason: reason.into() }
     }
+}
+
+fn instead(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; there is {}", near.join(", ")) }
 }
 
 /// Why a request to a server failed; the client does not know its server's name, the host adds it.

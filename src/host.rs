@@ -36,12 +36,12 @@ use crate::{
         ReadRequest, TrustTier,
     },
     client::{Client, Limits},
-    id::{PromptId, ResourceId, ServerId},
-    prompts,
-    protocol::{GetPromptResult, ReadResourceResult},
+    id::{ResourceId, ServerId},
+    prompts::{self, Commands, Invocation, PromptOptions},
+    protocol::ReadResourceResult,
     resources::{Attached, Governance, ResourceOptions},
     retrieval::{Query, Reranker, Retriever, Rewriter},
-    session::{Composer, Hooks, Session},
+    session::{Composer, Hooks, RenderedPrompt, Session},
     tokens::{CountCache, TokenCounter},
 };
 
@@ -114,12 +114,33 @@ impl Host {
         self.servers.watch(resources).await
     }
 
-    /// Gets a prompt that a person invoked. Its arguments are checked before the server is asked.
+    /// All prompts as commands that a person may type.
+    pub fn commands(&self) -> Commands {
+        Commands::new(&self.catalog())
+    }
+
+    /// Gets a prompt that a person invoked, as messages for [`Turn::prompt`](crate::session::Turn::prompt).
+    /// Its arguments are checked before the server is asked. Bounds and budget are those of
+    /// [`PromptOptions::default`].
     ///
     /// # Errors
     /// See [`prompts::get`].
-    pub async fn prompt(&self, id: &PromptId, arguments: &BTreeMap<String, String>) -> Result<GetPromptResult> {
-        prompts::get(&self.servers, &self.catalog(), id, arguments).await
+    pub async fn prompt(&self, invocation: &Invocation) -> Result<RenderedPrompt> {
+        self.prompt_with(invocation, &PromptOptions::default()).await
+    }
+
+    /// As [`prompt`](Self::prompt), with other bounds, another budget, or where the messages go. The
+    /// host's rules hold unless there are rules among the options.
+    ///
+    /// # Errors
+    /// See [`prompts::get`].
+    pub async fn prompt_with(&self, invocation: &Invocation, options: &PromptOptions) -> Result<RenderedPrompt> {
+        let mut options = options.clone();
+        if options.governance.is_empty() {
+            options.governance = Arc::clone(self.composer.governance());
+        }
+        let answer = prompts::get(&self.servers, &self.catalog(), invocation, &options).await?;
+        Ok(RenderedPrompt::new(answer, options.budget, self.counts()))
     }
 
     /// The client of a server, for calls.

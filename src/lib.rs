@@ -40,6 +40,7 @@
 //! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words and by meaning: with the
 //!   embedding that ships, or an [`Embedder`](index::Embedder) of the host's choice;
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
+//! - [`prompts`] are commands that a person invokes; what they say joins the conversation.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.
 //! - A [`Host`] wires them; a [`Session`] is one conversation; a [`Context`] is one turn, decided:
@@ -117,5 +118,6 @@ pub use self::{
 #[doc = include_str!("../docs/architecture.md")]
 #[doc = include_str!("../docs/design.md")]
 #[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/resources.md"))]
+#[doc = include_str!("../docs/prompts.md")]
 #[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

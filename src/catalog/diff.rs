@@ -125,7 +125,8 @@ impl Definition<'_> {
     }
 }
 
-fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
+/// The top-level fields in which two definitions differ.
+pub(crate) fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let (before, after) = (before.as_object().unwrap_or(&empty), after.as_object().unwrap_or(&empty));
     let mut fields: Vec<String> = before.keys().chain(after.keys()).cloned().collect();

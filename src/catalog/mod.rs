@@ -47,6 +47,7 @@ mod snapshot;
 mod trust;
 mod watch;
 
+pub(crate) use self::diff::changed_fields;
 pub use self::{
     aggregator::{Aggregator, AggregatorOptions, Changes, Progress},
     cache_policy::CachePolicy,

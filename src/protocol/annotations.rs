@@ -76,6 +76,17 @@ impl Annotations {
         self.audience.as_ref().is_none_or(|roles| roles.contains(&Role::Assistant))
     }
 
+    /// These hints, and where they say nothing those of another place; but the audience that keeps
+    /// the model out goes before one that does not.
+    pub(super) fn or(self, other: Self) -> Self {
+        let other_first = self.audience.is_none() || (self.for_model() && !other.for_model());
+        Self {
+            audience: if other_first { other.audience } else { self.audience },
+            priority: self.priority.or(other.priority),
+            last_modified: self.last_modified.or(other.last_modified),
+        }
+    }
+
     pub(super) fn take(fields: &mut Fields) -> Self {
         let audience = fields.array("audience").map(|values| {
             let roles: Vec<_> = values.iter().filter_map(|v| v.as_str().and_then(Role::parse)).collect();

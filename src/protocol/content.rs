@@ -44,7 +44,8 @@ pub enum ContentBlock {
     Resource {
         /// The content.
         contents: ResourceContents,
-        /// Hints; accepted beside the resource and inside it (the specification shows both).
+        /// Hints; accepted beside the resource and inside it (the specification shows both). If one
+        /// of the two places keeps the model out, the other cannot let it in.
         annotations: Annotations,
     },
     /// A kind that this crate does not know, or a block that lacks what its kind requires, as sent.
@@ -68,8 +69,7 @@ impl ContentBlock {
         if kind == "resource_link" {
             return Some(Self::ResourceLink(Box::new(Resource::read(value.clone()).ok()?.item)));
         }
-        let outside = fields.nested("annotations", Annotations::take);
-        let annotations = outside.clone().unwrap_or_default();
+        let annotations = fields.nested("annotations", Annotations::take).unwrap_or_default();
         match kind.as_str() {
             "text" => Some(Self::Text { text: fields.required_string("text").ok()?, annotations }),
             "image" | "audio" => {
@@ -86,7 +86,7 @@ impl ContentBlock {
                 let inside = Fields::new(inner.clone()).ok()?.nested("annotations", Annotations::take);
                 Some(Self::Resource {
                     contents: ResourceContents::read(inner).ok()?,
-                    annotations: outside.or(inside).unwrap_or_default(),
+                    annotations: annotations.or(inside.unwrap_or_default()),
                 })
             }
             _ => None,

@@ -155,6 +155,8 @@ pub struct GetPromptResult {
     pub description: Option<String>,
     /// The messages in the server's order.
     pub messages: Vec<PromptMessage>,
+    /// What could not be read, such as a message of a role that is neither user nor assistant.
+    pub notes: Vec<String>,
 }
 
 impl GetPromptResult {
@@ -177,6 +179,6 @@ impl GetPromptResult {
                 (_, None) => notes.push(format!("messages[{i}]: content is missing")),
             }
         }
-        Ok(Read { item: Self { description, messages }, notes })
+        Ok(Read { item: Self { description, messages, notes: notes.clone() }, notes })
     }
 }

@@ -55,6 +55,13 @@ pub(super) fn attribute(value: &str) -> String {
     out
 }
 
+/// A server's text that stands without delimiters: it neither opens nor closes one.
+pub(super) fn neutral(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_neutral(&mut out, text);
+    out
+}
+
 fn delimited(word: &str, attributes: &[(&str, Option<&str>)], text: &str) -> String {
     let mut out = format!("<{word}");
     for (name, value) in attributes {
@@ -129,12 +136,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn neutral(text: &str) -> String {
-        let mut out = String::new();
-        push_neutral(&mut out, text);
-        out
-    }
 
     #[test]
     fn no_spelling_of_a_delimiter_stands() {

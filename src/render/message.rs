@@ -36,10 +36,16 @@ impl Message {
 
     /// A message of a prompt, in the form that a model can be given. `server` is whose prompt it is.
     ///
-    /// An embedded text stands between delimiters like an attachment. What a request cannot carry
-    /// (sounds, binary files, kinds that are not known) becomes a sentence that says what it was.
+    /// An embedded text stands between delimiters like an attachment. The prompt's own text stands as
+    /// it is, since the user invoked it, but cannot open or close a delimiter: it is its server's. What
+    /// a request cannot carry (sounds, binary files, kinds that are not known) becomes a sentence that
+    /// says what it was.
     pub fn from_prompt(server: &ServerId, message: &PromptMessage) -> Self {
-        Self { role: message.role, content: vec![Block::from_content(server, &message.content)] }
+        let block = match &message.content {
+            ContentBlock::Text { text, .. } => Block::Text(delimit::neutral(text)),
+            content => Block::from_content(server, content),
+        };
+        Self { role: message.role, content: vec![block] }
     }
 
     /// Adds a block at the end.

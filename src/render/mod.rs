@@ -52,7 +52,8 @@
 //!
 //! # Server text
 //! Attachments and server instructions stand between delimiters that name their server. The text
-//! inside cannot open or close one: the rule stands below.
+//! inside cannot open or close one: the rule stands below. It holds for the text of a prompt too,
+//! which stands without delimiters because the user invoked it.
 //!
 //! # Pictures
 //! A picture of an attachment or a message is a block of the provider's own kind, an attachment's

@@ -83,7 +83,7 @@ impl Composer {
     }
 
     /// The host's rules for resources.
-    pub fn governance(&self) -> &Governance {
+    pub fn governance(&self) -> &Arc<Governance> {
         &self.governance
     }
 

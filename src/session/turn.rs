@@ -7,10 +7,12 @@ use super::{
     composer::attachment,
     context::{Context, Timings},
     instructions::Instructions,
+    prompt::RenderedPrompt,
 };
 use crate::{
     Result,
     id::ResourceId,
+    prompts::{Invoked, drift},
     render::{Layout, Message, ToolSpec},
     resources::{Attached, Destination, ReadLimits, ResourceOptions},
     retrieval::{Filter, Query},
@@ -31,6 +33,9 @@ pub struct Turn<'a> {
     model: Option<String>,
     system: Vec<String>,
     messages: Vec<Message>,
+    invoked: Vec<Invoked>,
+    /// The query is what prompts say: their messages stand for it.
+    asked_by_prompt: bool,
 }
 
 impl<'a> Turn<'a> {
@@ -46,6 +51,8 @@ impl<'a> Turn<'a> {
             model: None,
             system: Vec::new(),
             messages: Vec::new(),
+            invoked: Vec::new(),
+            asked_by_prompt: false,
         }
     }
 
@@ -123,9 +130,24 @@ impl<'a> Turn<'a> {
         self
     }
 
-    /// Adds messages before the newest one: the conversation so far, or a prompt that the user invoked.
+    /// Adds messages before the newest one: the conversation so far.
     pub fn messages(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         self.messages.extend(messages);
+        self
+    }
+
+    /// Adds the messages of a prompt that the user invoked, after those that were added before, and
+    /// remembers it in the [session](Session::invoked).
+    ///
+    /// If nothing else was asked (the turn's query is blank), tools are searched with what the prompt
+    /// says on the user's behalf, and its messages are the newest ones.
+    pub fn prompt(mut self, prompt: &RenderedPrompt) -> Self {
+        self.messages.extend(prompt.messages.iter().cloned());
+        self.invoked.push(prompt.invoked());
+        self.asked_by_prompt |= self.query.text.trim().is_empty();
+        if self.asked_by_prompt {
+            self.query.text = format!("{}\n{}", self.query.text, prompt.query()).trim().to_owned();
+        }
         self
     }
 
@@ -160,6 +182,8 @@ impl<'a> Turn<'a> {
         let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
         self.session.offered.extend(offered);
         self.session.memory.turn(&self.query, &selection);
+        self.session.remember(self.invoked);
+        notes.extend(drift(&catalog, &self.session.invoked).iter().map(ToString::to_string));
         Ok(Context { query: self.query, catalog, selection, instructions, attached, layout, timings, composer, notes })
     }
 
@@ -185,7 +209,7 @@ impl<'a> Turn<'a> {
         layout.instructions = instructions.texts.iter().map(|said| (said.server.clone(), said.text.clone())).collect();
         layout.attachments = attached.resources.iter().map(attachment).collect();
         layout.messages.clone_from(&self.messages);
-        if !self.query.text.trim().is_empty() {
+        if !self.asked_by_prompt && !self.query.text.trim().is_empty() {
             layout.messages.push(Message::user(&self.query.text));
         }
         layout

@@ -55,7 +55,12 @@ fn what_is_done_exits_with_0_and_leaves_stderr_to_notes() {
         &["search", "merge the release branch", "--demo", "--kind", "read", "--topic", "issue"],
         &["plan", "merge the release branch", "--demo", "--kind", "update"],
         &["--help"],
+        &["prompts", "--demo"],
+        &["prompts", "--demo", "--json"],
+        &["prompt", "hand_over_shift", "--demo"],
         &["plan", "--help"],
+        &["prompts", "--help"],
+        &["prompt", "--help"],
         &["--version"],
     ] {
         let run = proem(args);

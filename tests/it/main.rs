@@ -11,6 +11,8 @@ mod catalog;
 #[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
+mod command_prompts;
+#[cfg(feature = "cli")]
 mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
@@ -39,6 +41,7 @@ mod layers;
 mod names;
 #[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
+mod prompts;
 mod protocol;
 mod reads;
 #[cfg(feature = "cli")]

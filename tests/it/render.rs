@@ -32,7 +32,7 @@ fn attachment(of: &str, uri: &str, text: &str) -> Attachment {
 }
 
 /// Every provider as it is by default.
-fn providers() -> Vec<Box<dyn Provider>> {
+pub(crate) fn providers() -> Vec<Box<dyn Provider>> {
     vec![Box::new(Anthropic::new()), Box::new(OpenAiResponses::new()), Box::new(OpenAiChat::new())]
 }
 
@@ -88,7 +88,7 @@ fn full() -> Layout {
         .with_message(Message::user("Today, if you can: «maß» 🚢"))
 }
 
-fn check_golden(name: &str, providers: Vec<Box<dyn Provider>>, layout: &Layout) {
+pub(crate) fn check_golden(name: &str, providers: Vec<Box<dyn Provider>>, layout: &Layout) {
     let update = env::var_os("UPDATE_GOLDEN").is_some();
     for provider in providers {
         let request = provider.render(layout);

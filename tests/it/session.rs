@@ -1,4 +1,4 @@
-//! Turns of a host: routing, order, failures, prompts.
+//! Turns of a host: routing, order, failures.
 
 #![allow(clippy::unwrap_used, reason = "what is made by hand here is as it should be")]
 
@@ -9,9 +9,7 @@ use proem::{
     catalog::{Catalog, TrustTier},
     client::{Change, ListKind, MemoryClient},
     host::HostBuilder,
-    id::PromptId,
-    prompts,
-    protocol::{ContentBlock, Prompt, Resource, Tool},
+    protocol::{Resource, Tool},
     render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
     retrieval::{Filter, Hit, Ranking, Retriever, ToolIndex},
     tokens::BytesPerToken,
@@ -22,7 +20,7 @@ use crate::fake::{Fake, Step, id, tools};
 
 /// Ranks all tools by how many letters of the query their names hold: simple, and made outside.
 #[derive(Debug)]
-struct Letters;
+pub(crate) struct Letters;
 
 #[derive(Debug)]
 struct LettersIndex(Catalog);
@@ -139,36 +137,6 @@ async fn a_turn_sees_the_catalog_of_the_last_refresh() {
     assert_eq!((new.route("rebase").is_ok(), new.route("merge").is_ok()), (true, false));
 }
 
-#[tokio::test(start_paused = true)]
-async fn prompts_are_checked_before_the_server_is_asked() {
-    let prompt = Prompt::new("draft", "Draft").with_argument("ticket", true).with_argument("tone", false);
-    let desk = MemoryClient::new().with_prompt(prompt, "Answer {ticket}.");
-    let host = builder().server("desk", desk).build().unwrap();
-    host.refresh().await;
-    let get = |name: &str, arguments: &[(&str, &str)]| {
-        let arguments: BTreeMap<String, String> =
-            arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let (host, id) = (host.clone(), PromptId::new(id("desk"), name));
-        async move { host.prompt(&id, &arguments).await }
-    };
-    let result = get("draft", &[("ticket", "T-1")]).await.unwrap();
-    assert_eq!(result.messages[0].content, ContentBlock::text("Answer T-1."));
-    let error = get("draft", &[("ticket", ""), ("colour", "red")]).await.unwrap_err();
-    let expected = "invalid arguments of prompt draft: `ticket` is required, `colour` is not one of its arguments";
-    assert_eq!(error.to_string(), expected);
-    assert!(get("gone", &[]).await.unwrap_err().is_not_found());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_prompt_that_never_comes_ends() {
-    let fake = Fake::new().with(ListKind::Prompts, [Step::items([serde_json::json!({"name": "draft"})])]);
-    let host = builder().shared_server("desk", fake.boxed()).build().unwrap();
-    host.refresh().await;
-    let error = host.prompt(&PromptId::new(id("desk"), "draft"), &BTreeMap::new()).await.unwrap_err();
-    assert_eq!(error.to_string(), "server `desk`: prompts/get: no answer within 30s");
-    assert!(error.is_timeout());
-}
-
 #[derive(Debug)]
 struct Counted(Arc<std::sync::atomic::AtomicUsize>);
 
@@ -198,16 +166,6 @@ async fn turns_that_begin_at_once_index_once() {
         assert_eq!(turn.await.unwrap(), 1);
     }
     assert_eq!(indexed.load(std::sync::atomic::Ordering::Relaxed), 1);
-}
-
-#[test]
-fn commands_are_apart_whatever_the_prompts_are_called() {
-    let catalog = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "a:x"), ("e", "e")]
-        .into_iter()
-        .fold(Catalog::builder(), |builder, (server, name)| builder.prompt(id(server), Prompt::new(name, "")))
-        .build();
-    let commands: Vec<_> = prompts::commands(&catalog).into_iter().map(|command| command.command).collect();
-    assert_eq!(commands, ["/a:x", "/b:x", "/y", "/d:a:x", "/e"]);
 }
 
 #[test]

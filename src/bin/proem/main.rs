@@ -8,6 +8,8 @@ mod catalog;
 mod eval;
 mod output;
 mod plan;
+mod prompt;
+mod prompts;
 mod read;
 mod reference;
 mod resources;
@@ -34,6 +36,8 @@ async fn main() -> ExitCode {
         Command::Resources(args) => resources::run(args).await,
         Command::Read(args) => read::run(args).await,
         Command::Search(args) => search::run(args).await,
+        Command::Prompts(args) => prompts::run(args).await,
+        Command::Prompt(args) => prompt::run(args).await,
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),
     };

@@ -3,6 +3,8 @@ mod catalog;
 mod eval;
 mod filter;
 mod plan;
+mod prompt;
+mod prompts;
 mod provider;
 mod query;
 mod resources;
@@ -18,6 +20,8 @@ pub(crate) use self::{
     catalog::CatalogArgs,
     filter::{FilterArgs, TopicsArg},
     plan::PlanArgs,
+    prompt::PromptArgs,
+    prompts::PromptsArgs,
     provider::ProviderArg,
     query::QueryArgs,
     resources::{ReadArgs, ResourceArgs, ResourcesArgs},
@@ -49,6 +53,16 @@ pub(crate) enum Command {
     Read(ReadArgs),
     /// Rank the tools for a query, with the score of each field
     Search(SearchArgs),
+    /// List the prompts of all servers, as commands that `proem prompt` takes
+    ///
+    /// A prompt is called /name, or /server:name where a person could take it for another server's.
+    Prompts(PromptsArgs),
+    /// Invoke a prompt, and show the messages that it puts before the model
+    ///
+    /// Arguments are given in the prompt's order or as NAME=VALUE; the last one takes all words that
+    /// are left. Running this is the user's act: nothing else in this program asks a server for a
+    /// prompt.
+    Prompt(PromptArgs),
     /// Measure retrieval on benchmark sets
     #[cfg(feature = "eval")]
     Eval(EvalArgs),
