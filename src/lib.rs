@@ -19,7 +19,7 @@
 //! let context = session
 //!     .turn("merge the release branch")
 //!     .tools(TokenBudget::new(2_000)) // only the relevant ones
-//!     .resources(TokenBudget::new(1_000)) // by audience, priority and age
+//!     .resources(TokenBudget::new(1_000)) // by relevance, audience, priority and age
 //!     .build()
 //!     .await?;
 //! println!("{}", context.report(&Anthropic::new()));
@@ -101,7 +101,6 @@ pub mod resources;
 pub mod retrieval;
 pub mod selection;
 pub mod session;
-pub mod templates;
 pub mod tokens;
 mod wildcard;
 
