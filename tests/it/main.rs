@@ -45,4 +45,5 @@ mod selection;
 mod session;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
+mod templates;
 mod vector_cache;
