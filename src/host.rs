@@ -42,6 +42,7 @@ use crate::{
     resources::{Attached, Governance, ResourceOptions},
     retrieval::{Query, Reranker, Retriever, Rewriter},
     session::{Composer, Hooks, RenderedPrompt, Session},
+    templates::Completer,
     tokens::{CountCache, TokenCounter},
 };
 
@@ -112,6 +113,12 @@ impl Host {
     /// Gives the servers that do not tell of changes, and why.
     pub async fn watch(&self, resources: &BTreeSet<ResourceId>) -> BTreeMap<ServerId, Error> {
         self.servers.watch(resources).await
+    }
+
+    /// Suggests values for arguments of prompts and templates while a person types; one serves a whole
+    /// user interface.
+    pub fn completer(&self) -> Completer {
+        Completer::new(Arc::clone(&self.servers))
     }
 
     /// All prompts as commands that a person may type.

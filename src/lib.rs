@@ -101,6 +101,7 @@ pub mod resources;
 pub mod retrieval;
 pub mod selection;
 pub mod session;
+pub mod templates;
 pub mod tokens;
 mod wildcard;
 

@@ -11,7 +11,7 @@ use super::{
     value::ResourceValue,
     versions::outdated,
 };
-use crate::{catalog::Catalog, id::ResourceId, protocol::Resource, tokens::TokenBudget};
+use crate::{catalog::Catalog, id::ResourceId, protocol::Resource, templates::matching, tokens::TokenBudget};
 
 /// The resources that are to be read, and those that are not, before anything is read.
 #[derive(Clone, Debug, Default)]
@@ -407,8 +407,17 @@ impl<'a> Planner<'a> {
     }
 
     /// What is known of a resource that no list has: what the template says that it is an instance of.
+    /// Of several templates, the one that keeps it from the model is believed.
     fn as_listed(&self, id: &ResourceId) -> Resource {
-        Resource::new(&*id.uri, &*id.uri)
+        let mut resource = Resource::new(&*id.uri, &*id.uri);
+        let templates = matching(self.catalog, &id.server, &id.uri);
+        let told = templates.iter().map(|(entry, _)| &entry.template);
+        if let Some(template) = told.clone().find(|template| !template.annotations.for_model()).or(told.clone().next())
+        {
+            resource.mime_type.clone_from(&template.mime_type);
+            resource.annotations = template.annotations.clone();
+        }
+        resource
     }
 }
 

@@ -57,5 +57,6 @@ mod selection;
 mod session;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
+mod templates;
 mod trim;
 mod vector_cache;

@@ -11,7 +11,7 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     found(shared.join("data").join(path), "PROEM_REQUIRE_SHARED")
 }
 
-/// A file of `.servers`, which `scripts/real-servers` writes.
+/// A file or folder of `.servers`, which `scripts/real-servers` writes.
 ///
 /// Without it the test is skipped, unless `PROEM_REQUIRE_SERVERS` is 1.
 #[cfg(feature = "cli")]

@@ -5,7 +5,7 @@
 use proem::{
     catalog::{Catalog, TrustTier},
     id::ResourceId,
-    protocol::{Annotations, Resource, Role},
+    protocol::{Annotations, Resource, ResourceTemplate, Role},
     resources::{
         DataClass, Destination, ExcludedResource, Governance, Relevance, ResourceExclusion, ResourceOptions,
         ResourceRule, ResourceSelection, rank, select,
@@ -79,6 +79,29 @@ fn an_audience_without_the_assistant_keeps_a_resource_from_the_model_even_if_it_
     assert_eq!(why(&selection.excluded, "user"), ["audience: not for the assistant"]);
     assert_eq!(why(&selection.excluded, "nobody"), ["audience: not for the assistant"]);
     assert_eq!(why(&selection.excluded, "x:"), ["picked, but there is no such server"]);
+}
+
+#[test]
+fn what_no_list_has_is_as_its_template_says() {
+    let template = |uri: &str, audience| {
+        let mut template = ResourceTemplate::new(uri, "notes");
+        template.mime_type = Some("text/markdown".into());
+        template.annotations = Annotations::new().with_audience(audience);
+        template
+    };
+    let catalog = Catalog::builder()
+        .template(id("wiki"), template("note://{day}", vec![Role::User]))
+        .template(id("wiki"), template("page://{+path}", vec![Role::Assistant]))
+        .template(id("wiki"), template("page://private/{name}", vec![Role::User]))
+        .build();
+    let picks = ["note://friday", "page://a/b", "page://private/diary", "link://from-a-tool"];
+    let options = picks.iter().fold(options(10_000), |options, pick| options.with_pin(uri(pick)));
+    let selection = by_value(&catalog, &options);
+    assert_eq!(chosen(&selection), ["page://a/b", "link://from-a-tool"]);
+    assert_eq!(selection.resources[0].mime_type.as_deref(), Some("text/markdown"));
+    for private in ["note://friday", "page://private/diary"] {
+        assert_eq!(why(&selection.excluded, private), ["audience: not for the assistant"]);
+    }
 }
 
 #[test]
