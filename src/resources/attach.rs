@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
@@ -60,6 +62,8 @@ pub struct AttachedResource {
     pub cut: Option<Cut>,
     /// What it is worth.
     pub value: ResourceValue,
+    /// A person or the host picked it.
+    pub pinned: bool,
     /// What the host's rules say: whose it is, and where it may go.
     pub decision: Decision,
     /// Why it is attached.
@@ -95,41 +99,29 @@ impl std::fmt::Debug for Attaching<'_> {
 /// the others stand.
 pub async fn attach(selection: ResourceSelection, options: &ResourceOptions, with: &Attaching<'_>) -> Attached {
     let started = Instant::now();
-    // Made before the first is awaited: a closure that is kept would make the future of a turn one
-    // that cannot be spawned.
-    let limits = &options.reading;
-    let reads: Vec<_> = selection
-        .resources
-        .iter()
-        .map(|resource| {
-            let bytes = resource.decision.max_bytes.map_or(limits.bytes, |max| limits.bytes.min(max as usize));
-            let mut request = ReadRequest::new().with_cache(resource.decision.cache).with_max_bytes(bytes);
-            request.input = options.inputs.get(&resource.id).cloned();
-            read(with.servers, resource.id.clone(), request, *limits, started)
-        })
-        .collect();
-    // In the order given, whichever comes first: what is attached must not depend on timing. Each
-    // is settled when its turn comes, so that no more of them wait than are read at once.
-    let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
+    let ResourceSelection { resources, excluded, estimated_tokens, mut reserve } = selection;
     let mut settling = Settling {
-        attached: Attached { excluded: selection.excluded, ..Attached::default() },
+        attached: Attached { excluded, ..Attached::default() },
         options,
         with,
-        reserved: selection.estimated_tokens,
+        reserved: estimated_tokens,
         bytes_left: options.max_bytes,
     };
-    let in_order = settling.attached.excluded.len();
-    for resource in selection.resources {
-        let Some(result) = reads.next().await else { break };
-        let id = resource.id.clone();
-        settling.reserved -= resource.estimated_tokens;
-        if let Err(reason) = result.and_then(|result| settling.take(resource, &result)) {
-            settling.attached.excluded.push(ExcludedResource { id, reason });
+    let mut left_out = settling.all(resources, started).await;
+    // Where the sizes were guessed too high, there is room for more. Each round reads less than is left.
+    while !reserve.is_empty() {
+        let count = settling.affordable(&reserve);
+        if count == 0 {
+            break;
         }
+        let next: Vec<_> = reserve.drain(..count).collect();
+        settling.attached.excluded.retain(|excluded| next.iter().all(|resource| resource.id != excluded.id));
+        left_out.append(&mut settling.all(next, started).await);
     }
     let mut attached = settling.attached;
     // A selection gives its own in order.
-    if attached.excluded.len() > in_order {
+    if !left_out.is_empty() {
+        attached.excluded.append(&mut left_out);
         attached.excluded.sort_by(|a, b| a.id.cmp(&b.id));
     }
     attached
@@ -141,7 +133,7 @@ async fn read(
     request: ReadRequest,
     limits: ReadLimits,
     started: Instant,
-) -> Result<std::sync::Arc<ReadResourceResult>, ResourceExclusion> {
+) -> Result<Arc<ReadResourceResult>, ResourceExclusion> {
     let time = limits.time.min(limits.total.saturating_sub(started.elapsed()));
     if time.is_zero() {
         return Err(ResourceExclusion::Failed("the others took all the time".into()));
@@ -164,6 +156,48 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
+    /// Reads some, at once, and takes what fits in their order, whichever comes first: what is attached
+    /// must not depend on timing. Gives those that are not attached after all.
+    async fn all(&mut self, resources: Vec<SelectedResource>, started: Instant) -> Vec<ExcludedResource> {
+        // Made before the first is awaited: a closure that is kept would make the future of a turn one
+        // that cannot be spawned.
+        let limits = self.options.reading;
+        let reads: Vec<_> = resources
+            .iter()
+            .map(|resource| {
+                let bytes = resource.decision.max_bytes.map_or(limits.bytes, |max| limits.bytes.min(max));
+                let mut request = ReadRequest::new().with_cache(resource.decision.cache).with_max_bytes(bytes);
+                request.input = self.options.inputs.get(&resource.id).cloned();
+                read(self.with.servers, resource.id.clone(), request, limits, started)
+            })
+            .collect();
+        // Each is settled when its turn comes, so that no more of them wait than are read at once.
+        let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
+        let mut left_out = Vec::new();
+        for resource in resources {
+            let Some(result) = reads.next().await else { break };
+            let id = resource.id.clone();
+            self.reserved = self.reserved.saturating_sub(resource.estimated_tokens);
+            if let Err(reason) = result.and_then(|result| self.take(resource, &result)) {
+                left_out.push(ExcludedResource { id, reason });
+            }
+        }
+        left_out
+    }
+
+    /// How many of those in reserve are worth reading: as many as fit if they cost what the others did
+    /// on average.
+    fn affordable(&self, reserve: &[SelectedResource]) -> usize {
+        let left = self.options.budget.tokens() - self.attached.tokens;
+        let chosen = self.attached.resources.iter().filter(|resource| !resource.pinned && !resource.value.required);
+        let chosen = chosen.count();
+        if left < 2 * LEAST_TRIMMED || chosen >= self.options.top {
+            return 0;
+        }
+        let mean = self.attached.tokens.checked_div(self.attached.resources.len()).unwrap_or_default();
+        (left / mean.max(LEAST_TRIMMED)).max(1).min(reserve.len()).min(self.options.top - chosen)
+    }
+
     fn take(&mut self, selected: SelectedResource, result: &ReadResourceResult) -> Result<(), ResourceExclusion> {
         let read = Given::new(result).map_err(|what| ResourceExclusion::NoText { what })?;
         let decision = self.decide(&selected, &read)?;
@@ -181,6 +215,7 @@ impl Settling<'_> {
             digest: read.digest,
             cut: None,
             value: selected.value,
+            pinned: selected.pinned,
             decision,
             reason,
         };

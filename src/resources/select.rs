@@ -23,6 +23,9 @@ pub struct ResourceSelection {
     pub excluded: Vec<ExcludedResource>,
     /// What the selected ones are estimated to cost; never above the budget.
     pub estimated_tokens: usize,
+    /// Of the excluded ones those whose server gives no size, which may fit after all if the selected
+    /// ones cost less than estimated: best first, at most [`ResourceOptions::top`].
+    pub reserve: Vec<SelectedResource>,
 }
 
 /// A resource that is to be read.
@@ -267,7 +270,7 @@ impl<'a> Planner<'a> {
             let limit = if cut { self.left().min(self.half()) } else { self.left() };
             match self.plan(entry, &resource.decision, limit, false) {
                 Ok(plan) => open.push((*at, resource, plan)),
-                Err(reason) => self.fates[*at] = Fate::Excluded(reason),
+                Err(reason) => self.leave(*at, resource, reason),
             }
         }
         let items: Vec<Item> = open
@@ -294,9 +297,32 @@ impl<'a> Planner<'a> {
                 continue;
             }
             // What is left may hold the beginning of one that is too long for it.
-            let taken = self.take(resource, false, self.left());
-            count += usize::from(self.settle(at, taken));
+            match self.take(resource, false, self.left()) {
+                Ok(()) => {
+                    count += 1;
+                    self.fates[at] = Fate::Selected;
+                }
+                Err(reason) => self.leave(at, resource, reason),
+            }
         }
+    }
+
+    /// Leaves one out, for good if its size is known.
+    fn leave(&mut self, at: usize, resource: &RankedResource, reason: ResourceExclusion) {
+        let by_guess = matches!(reason, ResourceExclusion::Budget { .. }) && resource.entry.resource.size.is_none();
+        if by_guess && self.selection.reserve.len() < self.options.top {
+            let entry = &resource.entry;
+            self.selection.reserve.push(SelectedResource {
+                id: entry.id.clone(),
+                label: entry.resource.label().to_owned(),
+                mime_type: entry.resource.mime_type.clone(),
+                estimated_tokens: whole(&entry.resource),
+                value: resource.value,
+                decision: resource.decision.clone(),
+                pinned: false,
+            });
+        }
+        self.fates[at] = Fate::Excluded(reason);
     }
 
     fn finish(mut self) -> ResourceSelection {

@@ -152,6 +152,20 @@ async fn a_text_that_is_too_long_is_trimmed_to_what_the_others_leave() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_sizes_were_guessed_too_high_more_is_read() {
+    let names: Vec<String> = (0..6).map(|i| format!("r{i}")).collect();
+    let fake =
+        names.iter().fold(Fake::new(), |fake, name| fake.with_read(name, Duration::ZERO, text(&"x".repeat(600))));
+    let items = names.iter().map(|name| json!({"uri": name, "name": name}));
+    let fake = fake.with(ListKind::Resources, [Step::items(items)]);
+    // Each is estimated at 540 tokens and costs 152.
+    let attached = attached(fake.clone(), &options(800), 4).await;
+    assert_eq!((attached.resources.len(), attached.tokens), (5, 5 * 152));
+    assert_eq!(attached.excluded.len(), 1);
+    assert_eq!(self::attached(fake, &options(800).with_top(3), 4).await.resources.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_link_that_no_list_has_is_read_where_it_is_picked() {
     let fake = Fake::new().with_read("tool://result/7", Duration::ZERO, text("linked"));
     let picked = options(1_000).with_pin(uri("tool://result/7")).with_pin(uri("tool://result/8"));

@@ -135,6 +135,31 @@ fn the_program_plans_with_them() {
     assert_eq!(plan["selection"]["tools"][0]["name"], "git_log");
 }
 
+/// What a person does with resources and prompts, from the list to the text.
+#[test]
+fn the_program_lists_reads_and_invokes_with_them() {
+    let Some(config) = outside::servers("mcp.json") else { return };
+    let _alone = ONE_AT_A_TIME.blocking_lock();
+    let run = |args: &[&str]| {
+        let sources = ["--config", config.to_str().unwrap(), "--timeout", "120", "--json"];
+        proem(&[args, &sources].concat()).json()
+    };
+    let report = run(&["resources", "", "--budget", "20000"]);
+    let selected = report["selected"].as_array().unwrap();
+    assert!(selected.len() >= 5, "{report:#}");
+    assert!(report["tokens"].as_u64().unwrap() <= 20_000);
+    // Listed by one server, read where it is, whatever the others are called.
+    let (server, uri) = (selected[0]["server"].as_str().unwrap(), selected[0]["uri"].as_str().unwrap());
+    let read = run(&["read", &format!("{server}:{uri}")]);
+    assert_eq!(read[0]["server"], server);
+    assert!(read[0]["contents"][0]["uri"].is_string(), "{read:#}");
+
+    let prompts = run(&["prompts"]);
+    let simple = prompts.as_array().unwrap().iter().find(|prompt| prompt["definition"]["arguments"].is_null());
+    let prompt = run(&["prompt", simple.unwrap()["command"].as_str().unwrap()]);
+    assert!(!prompt["messages"].as_array().unwrap().is_empty(), "{prompt:#}");
+}
+
 #[test]
 fn three_broken_servers_hide_no_good_one() {
     let Some(config) = outside::servers("mcp-broken.json") else { return };
