@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
@@ -11,7 +11,8 @@ use super::{
     known::KnownTexts,
     limits::ReadLimits,
     options::ResourceOptions,
-    select::{LEAST_TRIMMED, ResourceSelection, SelectedResource},
+    plan::LEAST_TRIMMED,
+    select::{ResourceSelection, SelectedResource},
     text_kind::TextKind,
     trim::{Cut, trim},
     value::ResourceValue,
@@ -71,23 +72,57 @@ pub struct AttachedResource {
 }
 
 /// What attaching needs besides the selection.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Attaching<'a> {
     /// Who is asked.
     pub servers: &'a Aggregator,
-    /// The host's rules: asked again once the type of a content is known.
-    pub governance: &'a Governance,
     /// What counts.
     pub counts: &'a CountCache,
-    /// What is to be remembered of the texts, for the next search.
-    pub known: &'a KnownTexts,
-    /// What a text that is too long is trimmed towards.
-    pub request: &'a str,
     /// How a resource stands in a request, pictures apart: what is counted.
     pub rendered: &'a (dyn Fn(&AttachedResource) -> String + Sync),
+    /// The host's rules, asked again once the type of a content is known. Default: none.
+    pub governance: Option<&'a Governance>,
+    /// What is to remember the texts for the next search. Default: nothing.
+    pub known: Option<&'a KnownTexts>,
+    /// What a text that is too long is trimmed towards. Default: nothing.
+    pub request: &'a str,
 }
 
-impl std::fmt::Debug for Attaching<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<'a> Attaching<'a> {
+    /// Reads from `servers`, and counts what `rendered` makes of a resource.
+    pub fn new(
+        servers: &'a Aggregator,
+        counts: &'a CountCache,
+        rendered: &'a (dyn Fn(&AttachedResource) -> String + Sync),
+    ) -> Self {
+        Self { servers, counts, rendered, governance: None, known: None, request: "" }
+    }
+
+    /// Sets the host's rules.
+    #[must_use]
+    pub fn with_governance(mut self, governance: &'a Governance) -> Self {
+        self.governance = Some(governance);
+        self
+    }
+
+    /// Sets what remembers the texts.
+    #[must_use]
+    pub fn with_known(mut self, known: &'a KnownTexts) -> Self {
+        self.known = Some(known);
+        self
+    }
+
+    /// Sets what texts are trimmed towards.
+    #[must_use]
+    pub fn with_request(mut self, request: &'a str) -> Self {
+        self.request = request;
+        self
+    }
+}
+
+impl fmt::Debug for Attaching<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attaching").field("servers", &self.servers).finish_non_exhaustive()
     }
 }
@@ -201,8 +236,8 @@ impl Settling<'_> {
     fn take(&mut self, selected: SelectedResource, result: &ReadResourceResult) -> Result<(), ResourceExclusion> {
         let read = Given::new(result).map_err(|what| ResourceExclusion::NoText { what })?;
         let decision = self.decide(&selected, &read)?;
-        if !read.text.is_empty() {
-            self.with.known.read(&selected.id, &read.text);
+        if let Some(known) = self.with.known.filter(|_| !read.text.is_empty()) {
+            known.read(&selected.id, &read.text);
         }
         let reason = selected.reason();
         let mut resource = AttachedResource {
@@ -236,10 +271,9 @@ impl Settling<'_> {
 
     /// What the rules say of what it turned out to be, beside what they said of what was listed.
     fn decide(&self, selected: &SelectedResource, read: &Given) -> Result<Decision, ResourceExclusion> {
-        if read.mime_type.is_none() || read.mime_type == selected.mime_type {
-            return Ok(selected.decision.clone());
-        }
-        let decision = self.with.governance.decide(&selected.id, read.mime_type.as_deref());
+        let known = read.mime_type.is_none() || read.mime_type == selected.mime_type;
+        let Some(governance) = self.with.governance.filter(|_| !known) else { return Ok(selected.decision.clone()) };
+        let decision = governance.decide(&selected.id, read.mime_type.as_deref());
         decision.permits(&self.options.destination).map_err(ResourceExclusion::Refused)?;
         if decision.audience.as_ref().is_some_and(|roles| !roles.contains(&Role::Assistant)) {
             return Err(ResourceExclusion::Audience);

@@ -82,7 +82,11 @@ fn summary(text: &str) -> String {
         summary.push_str(line);
         summary.push('\n');
     }
-    summary.truncate(summary.floor_char_boundary(KnownTexts::MAX_BYTES));
+    let mut end = summary.len().min(KnownTexts::MAX_BYTES);
+    while !summary.is_char_boundary(end) {
+        end -= 1;
+    }
+    summary.truncate(end);
     summary
 }
 

@@ -51,6 +51,7 @@ mod known;
 mod limits;
 mod mime;
 mod options;
+mod plan;
 mod rank;
 mod recency;
 mod relevance;

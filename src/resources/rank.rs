@@ -1,4 +1,4 @@
-use std::{cmp::Ordering, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     governance::{Decision, Governance},
@@ -34,31 +34,14 @@ pub fn rank(
     let visible = catalog.resources().iter().filter_map(|entry| {
         let decision = governance.decide(&entry.id, entry.resource.mime_type.as_deref());
         let visible = decision.for_model(&entry.resource.annotations) && decision.permits(&options.destination).is_ok();
-        visible.then(|| RankedResource::new(catalog, entry, decision, relevance, options))
+        let relevance = relevance.map(|relevance| relevance.value(&entry.id));
+        let value = ResourceValue::new(catalog, entry, relevance, options.now);
+        visible.then(|| RankedResource { entry: Arc::clone(entry), value, decision })
     });
     let mut ranked: Vec<_> = visible.collect();
-    ranked.sort_by(best_first);
+    ranked.sort_by(|a, b| {
+        let by_value = || b.value.total().total_cmp(&a.value.total());
+        b.value.required.cmp(&a.value.required).then_with(by_value).then_with(|| a.entry.id.cmp(&b.entry.id))
+    });
     ranked
-}
-
-pub(super) fn best_first(a: &RankedResource, b: &RankedResource) -> Ordering {
-    b.value
-        .required
-        .cmp(&a.value.required)
-        .then(b.value.total().total_cmp(&a.value.total()))
-        .then_with(|| a.entry.id.cmp(&b.entry.id))
-}
-
-impl RankedResource {
-    pub(super) fn new(
-        catalog: &Catalog,
-        entry: &Arc<ResourceEntry>,
-        decision: Decision,
-        relevance: Option<&Relevance>,
-        options: &ResourceOptions,
-    ) -> Self {
-        let relevance = relevance.map(|relevance| relevance.value(&entry.id));
-        let value = ResourceValue::new(entry, catalog.trust(&entry.id.server), relevance, options.now);
-        Self { entry: Arc::clone(entry), value, decision }
-    }
 }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::known::KnownTexts;
 use crate::{
@@ -74,7 +74,7 @@ impl Relevance {
             let value = if hit.tier == Tier::Named { 1.0 } else { share * coverage };
             // The same on every machine, whatever its rounding of sums.
             let value = (value * 10_000.0).round() / 10_000.0;
-            (ResourceId::new(hit.tool.server.clone(), hit.tool.name.clone()), value)
+            (ResourceId::new(hit.tool.server.clone(), Arc::clone(&hit.tool.name)), value)
         });
         let none = Self { confidence: ranking.confidence.map(f64::from), ..Self::default() };
         hits.fold(none, |relevance, (id, value)| relevance.with(id, value))

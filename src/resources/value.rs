@@ -1,10 +1,7 @@
 use jiff::Timestamp;
 
 use super::recency::{parse_timestamp, recency};
-use crate::{
-    catalog::{ResourceEntry, TrustTier},
-    protocol::Annotations,
-};
+use crate::catalog::{Catalog, ResourceEntry, TrustTier};
 
 /// What a resource is worth for a turn, part by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,17 +31,22 @@ impl ResourceValue {
         }
     }
 
-    pub(super) fn new(entry: &ResourceEntry, trust: TrustTier, relevance: Option<f64>, now: Timestamp) -> Self {
-        let Annotations { priority, .. } = entry.resource.annotations;
+    pub(super) fn new(catalog: &Catalog, entry: &ResourceEntry, relevance: Option<f64>, now: Timestamp) -> Self {
         // A host may have made it by hand: what is no priority is none.
-        let priority = priority.filter(|priority| (0.0..=1.0).contains(priority));
+        let priority = entry.resource.annotations.priority.filter(|priority| (0.0..=1.0).contains(priority));
         Self {
-            required: priority == Some(1.0) && trust != TrustTier::Untrusted,
+            required: is_required(catalog, entry),
             relevance,
             priority: priority.unwrap_or(0.5),
             recency: modified(entry).map_or(0.5, |modified| recency(modified, now)),
         }
     }
+}
+
+/// Whether a server requires a resource, and may.
+pub(super) fn is_required(catalog: &Catalog, entry: &ResourceEntry) -> bool {
+    let required = entry.resource.annotations.priority == Some(1.0);
+    required && catalog.trust(&entry.id.server) != TrustTier::Untrusted
 }
 
 /// When a resource was last modified, if its server says so readably.

@@ -15,7 +15,7 @@ pub(super) fn outdated<'a>(
     resources: impl IntoIterator<Item = &'a ResourceEntry>,
     request: &str,
 ) -> BTreeMap<ResourceId, ResourceId> {
-    let mut families: HashMap<(&str, String, Option<&str>), Vec<(Timestamp, &ResourceEntry)>> = HashMap::new();
+    let mut families: HashMap<Family<'_>, Vec<(Timestamp, &ResourceEntry)>> = HashMap::new();
     for entry in resources {
         let Some((stem, modified)) = stem(&entry.id.uri).zip(modified(entry)) else { continue };
         let family = (entry.id.server.as_str(), stem, entry.resource.mime_type.as_deref());
@@ -34,6 +34,9 @@ pub(super) fn outdated<'a>(
     }
     outdated
 }
+
+/// Server, URI without its dates, and MIME type.
+type Family<'a> = (&'a str, String, Option<&'a str>);
 
 /// The URI without its parts that begin with a year; `None` if there are none.
 fn stem(uri: &str) -> Option<String> {

@@ -124,14 +124,11 @@ impl Composer {
             Err(error) => (None, Some(format!("resources are ranked by priority and age alone: {error}"))),
         };
         let selection = select(catalog, &self.governance, relevance.as_ref(), &query.text, options);
-        let with = Attaching {
-            servers: &self.servers,
-            governance: &self.governance,
-            counts: &self.counts,
-            known: &self.known,
-            request: &query.text,
-            rendered: &|resource| attachment(resource).rendered(),
-        };
+        let rendered = |resource: &AttachedResource| attachment(resource).rendered();
+        let with = Attaching::new(&self.servers, &self.counts, &rendered)
+            .with_governance(&self.governance)
+            .with_known(&self.known)
+            .with_request(&query.text);
         let mut attached = attach(selection, options, &with).await;
         attached.notes.extend(trouble);
         attached

@@ -44,15 +44,7 @@ async fn attached(fake: Fake, options: &ResourceOptions, bytes_per_token: usize)
     let selection = select(&servers.refresh().await, &Governance::default(), None, "", options);
     let counts = CountCache::new(Arc::new(BytesPerToken::new(bytes_per_token)));
     let known = KnownTexts::new();
-    let governance = Governance::default();
-    let with = Attaching {
-        servers: &servers,
-        governance: &governance,
-        counts: &counts,
-        known: &known,
-        request: "",
-        rendered: &rendered,
-    };
+    let with = Attaching::new(&servers, &counts, &rendered).with_known(&known);
     let attached = attach(selection, options, &with).await;
     for resource in attached.resources.iter().filter(|resource| !resource.text.is_empty()) {
         assert!(known.summary(&resource.id).is_some(), "{} was read", resource.id);

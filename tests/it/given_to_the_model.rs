@@ -95,6 +95,27 @@ async fn what_may_not_go_to_a_provider_is_left_out_of_its_requests() {
 }
 
 #[tokio::test]
+async fn a_rule_about_a_type_holds_for_what_turns_out_to_be_of_it() {
+    let rules = || {
+        let rule = |mime: &str| ResourceRule::new().with_mime_type(mime);
+        let rules = Governance::new().with_rule(rule("text/csv").deny()).unwrap();
+        rules.with_rule(rule("text/markdown").with_max_tokens(120)).unwrap()
+    };
+    // The list gives no type.
+    let title = "How to merge the release branch";
+    let typed = |client: MemoryClient, uri: &str, mime: &str, text: &str| {
+        let contents = ResourceContents::read(json!({"uri": uri, "mimeType": mime, "text": text})).unwrap();
+        client.with_contents(Resource::new(uri, title), vec![contents])
+    };
+    let client = typed(MemoryClient::new(), "git://table", "text/csv", "branch,author\nmain,ada\n");
+    let client = typed(client, "git://guide", "text/markdown", &"Merge it by hand.\n\n".repeat(200));
+    let context = turn([("git", client)], rules(), |options| options, 0).await;
+    let [guide] = &context.attached().resources[..] else { panic!("{:?}", context.attached()) };
+    assert!(&*guide.id.uri == "git://guide" && guide.tokens <= 120 && guide.cut.is_some(), "{guide:?}");
+    assert_eq!(context.attached().excluded[0].reason.to_string(), "rule: denied by the host");
+}
+
+#[tokio::test]
 async fn instructions_have_a_budget_and_are_the_same_whatever_is_asked() {
     let line = "Say which branch is meant before anything is merged.\n";
     let server = |lines: usize| {
