@@ -422,7 +422,7 @@ fn the_readme_shows_what_a_run_prints() {
     let query = readme.split("-- plan \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     // The day on which the README's resources were as old as it says.
     let now = "2026-11-30T00:00:00Z";
-    let run = proem(&["plan", query, "--demo", "--resources-budget", "400", "--now", now]);
+    let run = proem(&["plan", query, "--demo", "--now", now]);
     let lines = |text: &str| -> Vec<String> {
         text.lines().filter(|line| !line.starts_with(" time")).map(str::to_owned).collect()
     };

@@ -99,7 +99,7 @@ async fn a_rule_about_a_type_holds_for_what_turns_out_to_be_of_it() {
     let rules = || {
         let rule = |mime: &str| ResourceRule::new().with_mime_type(mime);
         let rules = Governance::new().with_rule(rule("text/csv").deny()).unwrap();
-        rules.with_rule(rule("text/markdown").with_max_tokens(120)).unwrap()
+        rules.with_rule(rule("text/markdown").with_max_tokens(200)).unwrap()
     };
     // The list gives no type.
     let title = "How to merge the release branch";
@@ -111,7 +111,7 @@ async fn a_rule_about_a_type_holds_for_what_turns_out_to_be_of_it() {
     let client = typed(client, "git://guide", "text/markdown", &"Merge it by hand.\n\n".repeat(200));
     let context = turn([("git", client)], rules(), |options| options, 0).await;
     let [guide] = &context.attached().resources[..] else { panic!("{:?}", context.attached()) };
-    assert!(&*guide.id.uri == "git://guide" && guide.tokens <= 120 && guide.cut.is_some(), "{guide:?}");
+    assert!(&*guide.id.uri == "git://guide" && guide.tokens <= 200 && guide.cut.is_some(), "{guide:?}");
     assert_eq!(context.attached().excluded[0].reason.to_string(), "rule: denied by the host");
 }
 
