@@ -93,6 +93,7 @@ pub mod host;
 pub mod id;
 pub mod index;
 pub mod json;
+pub mod picker;
 pub mod prompts;
 pub mod protocol;
 pub mod render;

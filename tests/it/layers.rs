@@ -14,7 +14,7 @@ const GROUPS: [&[&str]; 10] = [
     &["client"],
     &["catalog", "trust"],
     &["index"],
-    &["retrieval", "selection", "resources", "prompts"],
+    &["retrieval", "selection", "resources", "prompts", "picker"],
     &["render"],
     &["call"],
     &["session", "discovery"],
