@@ -82,11 +82,11 @@ fn play(picker: &mut Picker, title: &str) -> Result<(), Box<dyn Error>> {
         ("It is chosen. Another search, by the server, and everything that is shown there:", {
             [vec![KeyCode::Tab, KeyCode::Esc], text("people:")].concat()
         }),
-        ("The notice for the user is chosen, and costs nothing. Letters may be left out:", {
-            [vec![KeyCode::Tab, KeyCode::Down, KeyCode::Tab, KeyCode::Esc], text("hndbk")].concat()
+        ("The notice for the user is chosen too, and costs nothing. Letters may be left out:", {
+            [vec![KeyCode::Tab, KeyCode::Down, KeyCode::Tab, KeyCode::Esc], text("hndbk"), vec![KeyCode::Tab]].concat()
         }),
-        ("That is too much. Instead, a template:", {
-            [vec![KeyCode::Tab, KeyCode::Tab, KeyCode::Esc, KeyCode::End, KeyCode::Tab]].concat()
+        ("That was too much, so not. At the end are templates; \"1 more\" shows the last one, which is chosen:", {
+            vec![KeyCode::Tab, KeyCode::Esc, KeyCode::End, KeyCode::Tab, KeyCode::Tab]
         }),
     ] {
         for code in keys {

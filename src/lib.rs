@@ -70,6 +70,7 @@
 //! | `tantivy` | yes | the lexical index, `retrieval::Lexical` |
 //! | `tiktoken` | yes | `tokens::Tiktoken` |
 //! | `bundled` | yes | the embedding that ships, `index::StaticEmbedder::bundled` |
+//! | `picker` | yes | `picker::Picker`, the model of a resource picker |
 //! | `http` | | `client::HttpClient` |
 //! | `fastembed` | | models in ONNX form from a folder: `index::FastEmbedder`, `retrieval::FastReranker` |
 //! | `fastembed-hub` | | the same by name, downloaded |

@@ -43,6 +43,6 @@ mod tests {
     #[test]
     fn neighbours_become_one_range_on_boundaries() {
         assert_eq!(ranges(vec![3, 0, 1, 1, 9], "äöuß"), [0..4, 5..7]);
-        assert_eq!(ranges(Vec::new(), "text"), []);
+        assert!(ranges(Vec::new(), "text").is_empty());
     }
 }

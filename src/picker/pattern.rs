@@ -215,8 +215,8 @@ impl Word {
             normalize: chars.iter().all(|c| normalize(*c) == *c),
         };
         Self {
-            letters: Letters::of(Utf32Str::Unicode(&chars)),
-            pairs: Pairs::of(Utf32Str::Unicode(&chars)),
+            letters: Letters::of_word(text.chars()),
+            pairs: Pairs::of_word(text.chars()),
             whole: atom(AtomKind::Substring),
             fuzzy: (chars.len() >= Self::FUZZY).then(fuzzy),
             text: text.to_owned(),
@@ -256,8 +256,9 @@ impl Word {
 
     fn meet_fuzzily(&self, Place { source, entry, fuzzy }: Place<'_>, matcher: &mut Matcher) -> Option<Met> {
         let Fuzzy { atom, ignore_case, normalize } = self.fuzzy.as_ref().filter(|_| fuzzy)?;
-        let label = entry.label_letters.has(self.letters).then(|| (entry.label, Field::Label));
-        let others = entry.uri_letters.has(self.letters).then(|| [(entry.name, Field::Name), (entry.uri, Field::Uri)]);
+        let label = entry.label_letters.has(self.letters).then_some((entry.label, Field::Label));
+        let others =
+            entry.uri_letters.has(self.letters).then_some([(entry.name, Field::Name), (entry.uri, Field::Uri)]);
         (matcher.config.ignore_case, matcher.config.normalize) = (*ignore_case, *normalize);
         label.into_iter().chain(others.into_iter().flatten()).find_map(|(span, field)| {
             // The first way in which they stand there, not the best of all: that takes several times as long.

@@ -68,8 +68,9 @@ impl Preferences {
 
     /// Pins an item, or takes the pin off. Nothing happens where [`Self::MAX_PINNED`] are pinned.
     pub fn pin(&mut self, pick: &Pick, pinned: bool) {
-        self.pinned.retain(|other| !(other == pick && !pinned));
-        if pinned && !self.pinned.contains(pick) && self.pinned.len() < Self::MAX_PINNED {
+        if !pinned {
+            self.pinned.retain(|other| other != pick);
+        } else if !self.pinned.contains(pick) && self.pinned.len() < Self::MAX_PINNED {
             self.pinned.push(pick.clone());
         }
     }

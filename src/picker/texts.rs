@@ -46,14 +46,20 @@ impl Texts {
     }
 }
 
-/// Which letters a text has, by groups of letters that the matcher may take for each other: a text
-/// that lacks one of a word's letters needs no look.
+/// Which characters a text has, as a set of few places: one that lacks a character of a word needs no
+/// look.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Letters(u64);
 
 impl Letters {
+    /// Of a text that is searched, with all that the matcher may take its characters for.
     pub(super) fn of(text: Utf32Str<'_>) -> Self {
-        Self(text.chars().fold(0, |bits, c| bits | 1 << letter(c)))
+        forms(text).iter().fold(Self::default(), |all, form| all.and(Self::of_word(text.chars().map(form))))
+    }
+
+    /// Of a word that is searched for.
+    pub(super) fn of_word(word: impl Iterator<Item = char>) -> Self {
+        Self(word.fold(0, |bits, c| bits | 1 << place(c)))
     }
 
     pub(super) fn and(self, other: Self) -> Self {
@@ -65,18 +71,27 @@ impl Letters {
     }
 }
 
-/// Which two letters stand side by side in some texts, in a Bloom filter: a word none of whose pairs
-/// is missing is perhaps in one of them, any other is in none.
+/// Which two characters stand side by side in some texts, in a Bloom filter: a word none of whose
+/// pairs is missing is perhaps in one of them, any other is in none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Pairs([u64; 4]);
 
 impl Pairs {
+    /// Of a text that is searched, with all that the matcher may take its characters for.
     pub(super) fn of(text: Utf32Str<'_>) -> Self {
+        forms(text).iter().fold(Self::default(), |all, form| all.and(Self::of_word(text.chars().map(form))))
+    }
+
+    /// Of a word that is searched for.
+    pub(super) fn of_word(word: impl Iterator<Item = char>) -> Self {
         let mut bits = [0; 4];
-        for (a, b) in text.chars().zip(text.chars().skip(1)) {
-            // Fibonacci hashing: the upper eight bits of a product with the golden ratio's.
-            let hash = (letter(a) << 6 | letter(b)).wrapping_mul(0x9e37_79b9) >> 24;
-            bits[(hash >> 6) as usize] |= 1 << (hash & 63);
+        let mut last = None;
+        for place in word.map(place) {
+            if let Some(last) = last.replace(place) {
+                // Fibonacci hashing: the upper eight bits of a product with the golden ratio's.
+                let hash = (last << 6 | place).wrapping_mul(0x9e37_79b9) >> 24;
+                bits[(hash >> 6) as usize] |= 1 << (hash & 63);
+            }
         }
         Self(bits)
     }
@@ -90,9 +105,16 @@ impl Pairs {
     }
 }
 
+/// What the matcher compares with a word's characters: those of the text as they are, without case, without
+/// accents, or without both. All the same for ASCII, whose case has no place.
+fn forms(text: Utf32Str<'_>) -> &'static [fn(char) -> char] {
+    const ALL: [fn(char) -> char; 4] = [|c| c, |c| to_lower_case(c), normalize, |c| to_lower_case(normalize(c))];
+    if matches!(text, Utf32Str::Ascii(_)) { &ALL[..1] } else { &ALL }
+}
+
 /// 26 letters and 10 digits on their own, all else shares 28 places.
-fn letter(c: char) -> u32 {
-    let plain = if c.is_ascii() { c.to_ascii_lowercase() } else { to_lower_case(normalize(to_lower_case(c))) };
+fn place(c: char) -> u32 {
+    let plain = c.to_ascii_lowercase();
     match plain {
         'a'..='z' => u32::from(plain) - u32::from('a'),
         '0'..='9' => 26 + u32::from(plain) - u32::from('0'),
@@ -102,6 +124,11 @@ fn letter(c: char) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use nucleo_matcher::{
+        Matcher,
+        pattern::{Atom, AtomKind, CaseMatching, Normalization},
+    };
+
     use super::*;
 
     #[test]
@@ -116,10 +143,23 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_the_matcher_takes_for_each_other_share_a_place() {
-        for c in '\0'..=char::MAX {
-            let forms = [to_lower_case(c), normalize(c), to_lower_case(normalize(c))];
-            assert!(forms.iter().all(|form| letter(*form) == letter(c)), "{c:?} {forms:?}");
+    fn what_the_matcher_meets_is_never_ruled_out() {
+        let mut matcher = Matcher::default();
+        let mut met = 0;
+        for c in '\u{80}'..='\u{2fff}' {
+            let text = [c, 'Ö', c];
+            let text = Utf32Str::Unicode(&text);
+            for other in forms(text).iter().map(|form| form(c)) {
+                for word in [format!("{other}o"), format!("{other}ö"), format!("{other}Ö{other}")] {
+                    let atom = Atom::new(&word, CaseMatching::Smart, Normalization::Smart, AtomKind::Substring, false);
+                    if atom.score(text, &mut matcher).is_some() {
+                        met += 1;
+                        assert!(Letters::of(text).has(Letters::of_word(word.chars())), "{c:?} {word}");
+                        assert!(Pairs::of(text).has(&Pairs::of_word(word.chars())), "{c:?} {word}");
+                    }
+                }
+            }
         }
+        assert!(met > 20_000, "{met}");
     }
 }

@@ -141,6 +141,36 @@ fn case_and_accents_count_where_they_are_typed() {
 }
 
 #[test]
+fn letters_are_left_out_where_few_items_hold_the_words_whole() {
+    let many = (0..300).fold(Catalog::builder(), |builder, number| {
+        builder.resource(id("a"), resource(&format!("x://{number}"), &format!("Note {number}")))
+    });
+    let many = many.resource(id("b"), resource("x://1", "North tower")).build();
+    let mut picker = open(&many);
+    let mut servers = |query: &str| {
+        picker.set_query(query);
+        let groups = all(&picker).into_iter().filter_map(|row| match row {
+            Row::Group { section, items, .. } => Some(format!("{section} {items}")),
+            _ => None,
+        });
+        let groups: Vec<String> = groups.collect();
+        let mut fresh = open(&many);
+        fresh.set_query(query);
+        assert_eq!(all(&picker), all(&fresh), "{query}");
+        groups
+    };
+    assert_eq!(servers("not"), ["a 300"]);
+    assert_eq!(servers("note"), ["a 300"]);
+    assert_eq!(servers("note 29"), ["a 13"]);
+    assert_eq!(servers("note 2"), ["a 138"]);
+    assert_eq!(servers("note"), ["a 300"]);
+    assert_eq!(servers("nte"), ["a 300", "b 1"]);
+    assert_eq!(servers("nothing"), [""; 0]);
+    assert_eq!(servers("nort"), ["b 1"]);
+    assert_eq!(servers("n"), ["a 300", "b 1"]);
+}
+
+#[test]
 fn a_server_in_front_scopes_the_query() {
     for query in ["wiki:", "@wiki:", "@wi:", "@WI:"] {
         assert_eq!(found(query), ["Employee handbook", "Release calendar"], "{query}");
@@ -194,10 +224,10 @@ fn a_server_with_hundreds_shows_a_few_and_how_many_more() {
     assert_eq!(picker.current().unwrap().label, "Page 002");
     assert!(matches!(&picker.rows(0..1)[0], Row::Group { items: 210, state: Some(ServerState::Ready), .. }));
     picker.set_query("page 20");
-    assert_eq!(shown(&picker)[1..4], [">Page 200", "Page 201", "8 more"].map(str::to_owned));
+    assert_eq!(shown(&picker)[1..4], [">Page 200", "Page 201", "10 more"].map(str::to_owned));
     picker.set_query("");
     picker.set_grouped(false);
-    assert_eq!(shown(&picker), ["# Resources", "Only one", "Page 000", "Page 001", "208 more"]);
+    assert_eq!(shown(&picker), ["# Resources", "Only one", ">Page 000", "Page 001", "208 more"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use proem::picker::{Item, ItemRow, Pick, Picker, Row, Section, ServerState};
+use proem::picker::{Item, ItemRow, Pick, Picker, Row, ServerState};
 use ratatui::{
     Frame, Terminal,
     backend::CrosstermBackend,

@@ -122,7 +122,8 @@ mod tests {
         assert_eq!(code("a\n```rust\nb `\n```\nc `d`"), ["```rust\nb `\n```\n", "`d`"]);
         assert_eq!(code("~~~~\na\n~~~\nb\n~~~~"), ["~~~~\na\n~~~\nb\n~~~~"]);
         assert_eq!(code("   ```\na"), ["   ```\na"]);
-        assert_eq!(code("```a`b```"), [""; 0]);
+        // Backticks behind the first ones make it a span.
+        assert_eq!(code("```a`b```\nc"), ["```a`b```"]);
         assert_eq!(code("~~not a fence~~"), [""; 0]);
     }
 }
