@@ -129,6 +129,39 @@ pub(crate) fn queries(tools: usize, count: usize) -> Vec<Query> {
     queries
 }
 
+/// A catalog of `count` resources alone, [`RESOURCES_PER_SERVER`] a server: titles of two to five words, paths of
+/// three folders, descriptions of about 80 bytes.
+pub(crate) fn resources(count: usize) -> Catalog {
+    let words = Words::new();
+    let mut builder = Catalog::builder();
+    for number in 0..count.div_ceil(RESOURCES_PER_SERVER) {
+        let mut random = Random::new(SEED.wrapping_add(7 + number as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let domain = NOUNS[random.below(NOUNS.len())];
+        let server = ServerId::new(format!("{}-{domain}-{number}", words.draw(&mut random))).unwrap();
+        for i in 0..RESOURCES_PER_SERVER.min(count - number * RESOURCES_PER_SERVER) {
+            builder = builder.resource(server.clone(), words.resource(&mut random, domain, i));
+        }
+    }
+    builder.build()
+}
+
+/// `count` queries as a person would type them to find one of [`resources`]: one to three words of its title, each
+/// whole or its beginning.
+pub(crate) fn typed(catalog: &Catalog, count: usize) -> Vec<String> {
+    let mut random = Random::new(SEED ^ 0x71);
+    let resources = catalog.resources();
+    let query = |_| {
+        let label = resources[random.below(resources.len())].resource.label();
+        let words: Vec<&str> = label.split(' ').collect();
+        let typed = (0..1 + random.below(3)).map(|_| {
+            let word = words[random.below(words.len())].to_lowercase();
+            word[..word.len().min(3 + random.below(8))].to_owned()
+        });
+        typed.collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(query).collect()
+}
+
 /// One line that says what was generated.
 pub(crate) fn describe(servers: &[Server]) -> String {
     let mut sizes: Vec<usize> =
@@ -147,6 +180,7 @@ pub(crate) fn describe(servers: &[Server]) -> String {
 }
 
 const TOOLS_PER_SERVER: usize = 10;
+pub(crate) const RESOURCES_PER_SERVER: usize = 200;
 
 /// Sebastiano Vigna's splitmix64: small, fast, and good enough to draw words.
 struct Random(u64);
@@ -277,6 +311,20 @@ impl Words {
         let resources = resources.collect();
         let instructions = number.is_multiple_of(4).then(|| self.text(&mut random, 400));
         Server { id: ServerId::new(format!("{product}-{domain}-{number}")).unwrap(), instructions, tools, resources }
+    }
+
+    fn resource(&self, random: &mut Random, domain: &str, number: usize) -> Resource {
+        let draw = |random: &mut Random, from: usize, more: usize| {
+            (0..from + random.below(more)).map(|_| self.draw(random)).collect::<Vec<_>>()
+        };
+        let folders = draw(random, 3, 1).join("/");
+        let title = draw(random, 2, 4).join(" ");
+        let name = format!("{}-{number}.md", title.replace(' ', "-"));
+        Resource::new(format!("file:///{domain}/{folders}/{name}"), &name)
+            .with_title(title[..1].to_uppercase() + &title[1..])
+            .with_description(self.text(random, 80))
+            .with_mime_type("text/markdown")
+            .with_size(200 + random.below(20_000) as u64)
     }
 
     fn name(&self, random: &mut Random, domain: &str) -> String {

@@ -71,6 +71,7 @@
 //! | `tantivy` | yes | the lexical index, `retrieval::Lexical` |
 //! | `tiktoken` | yes | `tokens::Tiktoken` |
 //! | `bundled` | yes | the embedding that ships, `index::StaticEmbedder::bundled` |
+//! | `picker` | yes | `picker::Picker`, the model of a resource picker |
 //! | `http` | | `client::HttpClient` |
 //! | `fastembed` | | models in ONNX form from a folder: `index::FastEmbedder`, `retrieval::FastReranker` |
 //! | `fastembed-hub` | | the same by name, downloaded |
@@ -94,6 +95,7 @@ pub mod host;
 pub mod id;
 pub mod index;
 pub mod json;
+pub mod picker;
 pub mod prompts;
 pub mod protocol;
 pub mod render;

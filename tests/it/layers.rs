@@ -14,7 +14,7 @@ const GROUPS: [&[&str]; 10] = [
     &["client"],
     &["catalog", "trust"],
     &["index"],
-    &["retrieval", "selection", "resources", "templates", "prompts"],
+    &["retrieval", "selection", "resources", "templates", "prompts", "picker"],
     &["render"],
     &["call"],
     &["session", "discovery"],

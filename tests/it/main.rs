@@ -37,10 +37,13 @@ mod hybrid;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod languages;
 mod layers;
+mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
 #[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
+#[cfg(feature = "picker")]
+mod picker;
 mod prompts;
 mod protocol;
 mod reads;

@@ -7,6 +7,8 @@ mod catalog;
 #[cfg(feature = "eval")]
 mod eval;
 mod output;
+#[allow(dead_code, reason = "no command opens it yet")]
+mod picker;
 mod plan;
 mod prompt;
 mod prompts;
