@@ -77,6 +77,13 @@ struct Met {
     fuzzy: bool,
 }
 
+/// How a query goes on from the one before it.
+#[derive(Clone, Copy)]
+pub(super) enum Growth {
+    SameWord,
+    NextWord,
+}
+
 /// What every word of a pattern is asked for in one item.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -152,23 +159,40 @@ impl Pattern {
         scores
     }
 
-    /// What an item scores; `None` if one of the words is nowhere.
+    /// What an item scores by all words but the last and by all; `None` if one of them is nowhere. `before` is the
+    /// first of the two where it is known.
     pub(super) fn score(
         &self,
         place: Place<'_>,
         by_server: &[u32; Self::MAX_WORDS],
+        before: Option<u32>,
         matcher: &mut Matcher,
-    ) -> Option<u32> {
+    ) -> Option<(u32, u32)> {
+        let mut words = self.words.iter().zip(by_server);
         // The word that is being typed fails most often.
-        let words = || self.words.iter().zip(by_server).rev();
-        if !words().all(|(word, by_server)| *by_server > 0 || word.may_meet(place)) {
+        let Some((last, last_by_server)) = words.next_back() else { return Some((0, 0)) };
+        let may_meet = |word: &Word, by_server: u32| by_server > 0 || word.may_meet(place);
+        let others = || words.clone().filter(|_| before.is_none());
+        if !may_meet(last, *last_by_server) || !others().all(|(word, by_server)| may_meet(word, *by_server)) {
             return None;
         }
-        let mut sum = 0;
-        for (word, by_server) in words() {
+        let last = last.meet(place, *last_by_server, matcher)?.score;
+        let mut sum = before.unwrap_or_default();
+        for (word, by_server) in others() {
             sum += word.meet(place, *by_server, matcher)?.score;
         }
-        Some(sum)
+        Some((sum, sum + last))
+    }
+
+    /// Whether a pattern that it narrows has all of its words but the last, or all but a longer last one.
+    pub(super) fn goes_on(&self, wider: &Self) -> Option<Growth> {
+        let same = |count| self.pairs_with(wider).take(count).all(|(word, wider)| word.text == wider.text);
+        match self.words.len() {
+            0 => None,
+            words if words == wider.words.len() && same(words - 1) => Some(Growth::SameWord),
+            words if words == wider.words.len() + 1 && same(words - 1) => Some(Growth::NextWord),
+            _ => None,
+        }
     }
 
     /// Which parts of the item's texts were met: for each word those that its score comes from.

@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use nucleo_matcher::{Config, Matcher};
 
 use super::{
-    pattern::{Pattern, Place},
+    pattern::{Growth, Pattern, Place},
     source::Source,
 };
 use crate::id::ServerId;
@@ -13,6 +13,8 @@ use crate::id::ServerId;
 pub(super) struct Match {
     pub(super) source: u32,
     pub(super) entry: u32,
+    /// By all words but the last.
+    before: u32,
     pub(super) score: u32,
 }
 
@@ -106,7 +108,7 @@ impl Search {
                 Some(was) => {
                     step.matches.extend(of_source(&before, was).iter().map(|one| Match { source: at, ..*one }));
                 }
-                None => step.scan(at, source, (0..).take(source.entries.len()), &mut self.matcher),
+                None => step.scan(at, source, everything(source), &mut self.matcher),
             }
         }
         self.steps.push(step);
@@ -125,27 +127,48 @@ impl Step {
         self.matches.clear();
         let Some(wider) = wider else {
             for (at, source) in (0..).zip(sources).filter(|(_, source)| !off.contains(&source.server)) {
-                self.scan(at, source, (0..).take(source.entries.len()), matcher);
+                self.scan(at, source, everything(source), matcher);
             }
             return;
         };
+        // What is known of a word holds if letters could be left out of it then as now.
+        let alike = wider.fuzzy == self.fuzzy || !wider.pattern.is_fuzzy();
+        let growth = self.pattern.goes_on(&wider.pattern).filter(|_| alike);
+        let before = |one: &Match| {
+            growth.map(|growth| match growth {
+                Growth::SameWord => one.before,
+                Growth::NextWord => one.score,
+            })
+        };
         for met in wider.matches.chunk_by(|a, b| a.source == b.source) {
             let at = met[0].source;
-            self.scan(at, &sources[at as usize], met.iter().map(|one| one.entry), matcher);
+            self.scan(at, &sources[at as usize], met.iter().map(|one| (one.entry, before(one))), matcher);
         }
     }
 
-    fn scan(&mut self, at: u32, source: &Source, entries: impl Iterator<Item = u32>, matcher: &mut Matcher) {
+    /// Looks for some items of a source, each with what it is known to score by all words but the last.
+    fn scan(
+        &mut self,
+        at: u32,
+        source: &Source,
+        entries: impl Iterator<Item = (u32, Option<u32>)>,
+        matcher: &mut Matcher,
+    ) {
         let Self { pattern, fuzzy, matches } = self;
         if !pattern.admits(&source.server) {
             return;
         }
         let by_server = pattern.server_scores(source, matcher);
-        matches.extend(entries.filter_map(|entry| {
+        matches.extend(entries.filter_map(|(entry, before)| {
             let place = Place { source, entry: &source.entries[entry as usize], fuzzy: *fuzzy };
-            Some(Match { source: at, entry, score: pattern.score(place, &by_server, matcher)? })
+            let (before, score) = pattern.score(place, &by_server, before, matcher)?;
+            Some(Match { source: at, entry, before, score })
         }));
     }
+}
+
+fn everything(source: &Source) -> impl Iterator<Item = (u32, Option<u32>)> {
+    (0..).take(source.entries.len()).map(|entry| (entry, None))
 }
 
 /// The matches of one source.

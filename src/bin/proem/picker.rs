@@ -205,7 +205,8 @@ impl<'a> View<'a> {
         self.height = usize::from(list.height).max(1);
         let cursor = picker.cursor().unwrap_or_default();
         // With the heading of the first item.
-        self.top = self.top.clamp((cursor + 1).saturating_sub(self.height), cursor.saturating_sub(1));
+        let lowest = (cursor + 1).saturating_sub(self.height);
+        self.top = self.top.clamp(lowest, cursor.saturating_sub(1).max(lowest));
         let rows = picker.rows(self.top..self.top + self.height);
         let width = usize::from(list.width);
         let rows = (self.top..).zip(&rows).map(|(at, row)| line(row, Some(at) == picker.cursor(), width));
@@ -352,4 +353,92 @@ fn cut(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
         break;
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "what is made by hand here is as it should be")]
+
+    use proem::{
+        TokenBudget,
+        catalog::Catalog,
+        id::ServerId,
+        picker::{PickerOptions, Preferences},
+        protocol::Resource,
+    };
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    fn picker(resources: usize) -> Picker {
+        let builder = (0..resources).fold(Catalog::builder(), |builder, number| {
+            let resource = Resource::new(format!("x://{number:02}"), "page").with_title(format!("Page {number:02}"));
+            builder.resource(ServerId::new("wiki").unwrap(), resource.with_size(400))
+        });
+        let options = PickerOptions::new().with_cap(50).with_budget(TokenBudget::new(150));
+        Picker::new(&builder.build(), options, Preferences::new())
+    }
+
+    fn press(view: &mut View<'_>, picker: &mut Picker, keys: &[KeyCode]) -> Vec<Next> {
+        keys.iter().map(|code| view.key(picker, KeyEvent::new(*code, KeyModifiers::NONE))).collect()
+    }
+
+    fn screen(view: &mut View<'_>, picker: &Picker, (width, height): (u16, u16)) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| view.draw(picker, frame)).unwrap();
+        terminal.backend().to_string().lines().map(|line| line.trim_matches('"').trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_row_of_the_cursor_is_on_every_screen() {
+        let (mut picker, mut view) = (picker(30), View::new("Choose"));
+        for key in [KeyCode::Down, KeyCode::PageDown, KeyCode::End, KeyCode::Up, KeyCode::PageUp, KeyCode::Home] {
+            press(&mut view, &mut picker, &[key]);
+            for size in [(60, 10), (20, 7), (60, 5)] {
+                let shown = screen(&mut view, &picker, size);
+                assert!(shown.iter().any(|line| line.starts_with("› [ ] Page")), "{key:?} {shown:?}");
+            }
+        }
+        // Too small for anything, and no harm done.
+        for size in [(1, 1), (3, 2)] {
+            screen(&mut view, &picker, size);
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_and_what_it_costs_is_shown() {
+        let (mut picker, mut view) = (picker(3), View::new("Choose"));
+        press(&mut view, &mut picker, &[KeyCode::Tab, KeyCode::Down, KeyCode::Tab]);
+        let shown = screen(&mut view, &picker, (70, 8));
+        assert!(shown[0].ends_with("2 chosen, about 200 tokens of 150: too much"), "{shown:?}");
+        assert_eq!(shown[4], "› [2] Page 01  wiki x://01                                        ~100");
+    }
+
+    #[test]
+    fn a_choice_is_accepted_or_left() {
+        let (mut picker, mut view) = (picker(3), View::new("Choose"));
+        let keys = [KeyCode::Char('0'), KeyCode::Char('2'), KeyCode::Esc, KeyCode::Esc];
+        assert_eq!(press(&mut view, &mut picker, &keys), [Next::Stay, Next::Stay, Next::Stay, Next::Left]);
+        let keys = [KeyCode::Char('0'), KeyCode::Char('2'), KeyCode::Enter];
+        assert_eq!(press(&mut view, &mut picker, &keys)[2], Next::Accepted);
+        assert_eq!(picker.picks()[0].to_string(), "wiki/x://02");
+    }
+
+    #[test]
+    fn nothing_is_accepted_where_nothing_is() {
+        let (mut picker, mut view) = (picker(0), View::new("Choose"));
+        assert_eq!(press(&mut view, &mut picker, &[KeyCode::Enter]), [Next::Stay]);
+        assert_eq!(screen(&mut view, &picker, (40, 6))[2], "  nothing to choose from");
+        picker.set_loading(&ServerId::new("wiki").unwrap(), true);
+        assert_eq!(screen(&mut view, &picker, (40, 6))[4], "! wiki loading");
+    }
+
+    #[test]
+    fn help_goes_with_the_next_key() {
+        let (mut picker, mut view) = (picker(3), View::new("Choose"));
+        press(&mut view, &mut picker, &[KeyCode::Char('?')]);
+        assert!(screen(&mut view, &picker, (60, 20))[2].starts_with("type"));
+        press(&mut view, &mut picker, &[KeyCode::Esc]);
+        assert!(screen(&mut view, &picker, (60, 20))[2].starts_with("wiki (3)"));
+    }
 }
