@@ -134,22 +134,22 @@ impl fmt::Debug for Attaching<'_> {
 /// the others stand.
 pub async fn attach(selection: ResourceSelection, options: &ResourceOptions, with: &Attaching<'_>) -> Attached {
     let started = Instant::now();
-    let ResourceSelection { resources, excluded, estimated_tokens, mut reserve } = selection;
+    let ResourceSelection { resources, excluded, mut reserve, .. } = selection;
     let mut settling = Settling {
         attached: Attached { excluded, ..Attached::default() },
         options,
         with,
-        reserved: estimated_tokens,
+        reserved: Reserved::default(),
         bytes_left: options.max_bytes,
     };
     let mut left_out = settling.all(resources, started).await;
-    // Where the sizes were guessed too high, there is room for more. Each round reads less than is left.
-    while !reserve.is_empty() {
-        let count = settling.affordable(&reserve);
-        if count == 0 {
+    // Where less was used than estimated, there is room for more. Each round reads what should fit.
+    loop {
+        let (next, later) = settling.affordable(reserve);
+        if next.is_empty() {
             break;
         }
-        let next: Vec<_> = reserve.drain(..count).collect();
+        reserve = later;
         settling.attached.excluded.retain(|excluded| next.iter().all(|resource| resource.id != excluded.id));
         left_out.append(&mut settling.all(next, started).await);
     }
@@ -185,9 +185,22 @@ struct Settling<'a> {
     attached: Attached,
     options: &'a ResourceOptions,
     with: &'a Attaching<'a>,
-    /// What those that come later are estimated to cost.
-    reserved: usize,
+    reserved: Reserved,
     bytes_left: u64,
+}
+
+/// What those that come later are estimated to cost.
+#[derive(Default)]
+struct Reserved {
+    /// Picks, and what is required: what they cost more than estimated is taken from the rest.
+    first: usize,
+    rest: usize,
+}
+
+impl Reserved {
+    fn of(&mut self, resource: &SelectedResource) -> &mut usize {
+        if resource.pinned || resource.value.required { &mut self.first } else { &mut self.rest }
+    }
 }
 
 impl Settling<'_> {
@@ -206,13 +219,17 @@ impl Settling<'_> {
                 read(self.with.servers, resource.id.clone(), request, limits, started)
             })
             .collect();
+        self.reserved = Reserved::default();
+        for resource in &resources {
+            *self.reserved.of(resource) += resource.estimated_tokens;
+        }
         // Each is settled when its turn comes, so that no more of them wait than are read at once.
         let mut reads = stream::iter(reads).buffered(limits.concurrency.max(1));
         let mut left_out = Vec::new();
         for resource in resources {
             let Some(result) = reads.next().await else { break };
             let id = resource.id.clone();
-            self.reserved = self.reserved.saturating_sub(resource.estimated_tokens);
+            *self.reserved.of(&resource) -= resource.estimated_tokens;
             if let Err(reason) = result.and_then(|result| self.take(resource, &result)) {
                 left_out.push(ExcludedResource { id, reason });
             }
@@ -220,17 +237,22 @@ impl Settling<'_> {
         left_out
     }
 
-    /// How many of those in reserve are worth reading: as many as fit if they cost what the others did
-    /// on average.
-    fn affordable(&self, reserve: &[SelectedResource]) -> usize {
-        let left = self.options.budget.tokens() - self.attached.tokens;
+    /// Parts those in reserve that should fit from the others. Where a server gives no size, one is
+    /// taken to cost what the others did on average.
+    fn affordable(&self, reserve: Vec<SelectedResource>) -> (Vec<SelectedResource>, Vec<SelectedResource>) {
+        let mut left = self.options.budget.tokens() - self.attached.tokens;
         let chosen = self.attached.resources.iter().filter(|resource| !resource.pinned && !resource.value.required);
-        let chosen = chosen.count();
-        if left < 2 * LEAST_TRIMMED || chosen >= self.options.top {
-            return 0;
-        }
+        let mut open = self.options.top.saturating_sub(chosen.count());
         let mean = self.attached.tokens.checked_div(self.attached.resources.len()).unwrap_or_default();
-        (left / mean.max(LEAST_TRIMMED)).max(1).min(reserve.len()).min(self.options.top - chosen)
+        reserve.into_iter().partition(|resource| {
+            let cost = if resource.sized { resource.estimated_tokens } else { mean.max(LEAST_TRIMMED) };
+            let fits = open > 0 && cost <= left;
+            if fits {
+                open -= 1;
+                left -= cost;
+            }
+            fits
+        })
     }
 
     fn take(&mut self, selected: SelectedResource, result: &ReadResourceResult) -> Result<(), ResourceExclusion> {
@@ -256,8 +278,13 @@ impl Settling<'_> {
         };
         let left = self.options.budget.tokens() - self.attached.tokens;
         let most = resource.decision.max_tokens.unwrap_or(usize::MAX);
-        // What was estimated for the others is theirs, unless they leave it.
-        let limit = most.min(left.saturating_sub(self.reserved));
+        // What was estimated for the others is theirs, unless those before them need it.
+        let others = left.saturating_sub(self.reserved.first);
+        let limit = match selected.pinned || selected.value.required {
+            true => others,
+            false => others.saturating_sub(self.reserved.rest).max(selected.estimated_tokens.min(others)),
+        };
+        let limit = most.min(limit);
         self.fit(&mut resource, read.kind, limit, selected.value.required)?;
         let bytes = bytes(&resource);
         if bytes > self.bytes_left {

@@ -277,11 +277,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Leaves one out, for good if its size is known.
+    /// Leaves one out, unless others turn out to cost less.
     fn leave(&mut self, candidate: &Candidate<'_>, reason: ResourceExclusion) {
         let resource = &candidate.entry.resource;
-        let by_guess = matches!(reason, ResourceExclusion::Budget { .. }) && resource.size.is_none();
-        if by_guess && self.selection.reserve.len() < self.options.top {
+        let may_fit = matches!(reason, ResourceExclusion::Budget { .. });
+        if may_fit && self.selection.reserve.len() < self.options.top.saturating_mul(4) {
             self.selection.reserve.push(candidate.selected(whole(resource)));
         }
         self.fates[candidate.at] = Fate::Excluded(reason);
@@ -395,6 +395,7 @@ fn selected(
         label: resource.label().to_owned(),
         mime_type: resource.mime_type.clone(),
         estimated_tokens: tokens,
+        sized: resource.size.is_some(),
         value,
         decision: decision.cloned().unwrap_or_default(),
         pinned: false,

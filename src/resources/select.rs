@@ -18,8 +18,8 @@ pub struct ResourceSelection {
     pub excluded: Vec<ExcludedResource>,
     /// What the selected ones are estimated to cost; never above the budget.
     pub estimated_tokens: usize,
-    /// Of the excluded ones those whose server gives no size, which may fit after all if the selected
-    /// ones cost less than estimated: best first, at most [`ResourceOptions::top`].
+    /// Of the excluded ones the best that do not fit by the estimates, and may fit after all if the
+    /// selected ones cost less: best first, at most four times [`ResourceOptions::top`].
     pub reserve: Vec<SelectedResource>,
 }
 
@@ -35,6 +35,8 @@ pub struct SelectedResource {
     pub mime_type: Option<String>,
     /// What it is estimated to cost, delimiters included; what a longer text is to be trimmed to.
     pub estimated_tokens: usize,
+    /// Its server gives a size; else the estimate is a guess.
+    pub sized: bool,
     /// What it is worth.
     pub value: ResourceValue,
     /// What the host's rules say.

@@ -4,10 +4,10 @@
 
 mod args;
 mod catalog;
+mod choose;
 #[cfg(feature = "eval")]
 mod eval;
 mod output;
-#[allow(dead_code, reason = "no command opens it yet")]
 mod picker;
 mod plan;
 mod prompt;

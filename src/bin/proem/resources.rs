@@ -4,6 +4,7 @@ use proem::session::ResourcesReport;
 
 use crate::{
     args::ResourcesArgs,
+    choose,
     output::{self, Failure, grouped},
     retriever, sources,
 };
@@ -14,7 +15,13 @@ const SHOWN: usize = 20;
 pub(crate) async fn run(args: ResourcesArgs) -> Result<(), Failure> {
     let (host, catalog) =
         sources::open_with(&args.sources, retriever::of(&args.retriever)?, args.resources.rules()?).await?;
-    let options = args.resources.options(&catalog, args.provider)?;
+    let mut options = args.resources.options(&catalog, args.provider)?;
+    if args.pick {
+        match choose::choose(&host, &catalog, &args.query, &options).await? {
+            Some(picks) => options.pins.extend(picks),
+            None => return Err("nothing was picked".into()),
+        }
+    }
     let attached = host.attach(args.context.query(&args.query), &options).await;
     attached.notes.iter().for_each(|note| eprintln!("note: {note}"));
     let report = ResourcesReport::new(&attached, options.budget);
