@@ -1,9 +1,9 @@
 //! How long does one key take in a picker, until the rows of one screen are there?
 //!
 //! 200 queries are typed letter by letter, and deleted again letter by letter. Each key is one
-//! measurement: the search, the rows, and 40 of them with what is highlighted. `first` are the keys
-//! that have no narrower result to start from, which look at every item; `further` those that come
-//! after them; `deleting` those that take a letter away. `open` is what it takes to show a catalog at
+//! measurement: the search, the rows, and 40 of them with what is highlighted. `first` are first
+//! letters, which look at every item; `further` those that come after them; `deleting` the keys that
+//! take a letter away. `open` is what it takes to show a catalog at
 //! all, `update` to take a snapshot in which one server of all has changed.
 //!
 //! Corpus: `resources` in `corpus.rs`, 200 resources a server. Caveat: words are drawn by Zipf's law

@@ -108,7 +108,7 @@ impl Pattern {
         Self { scope, words }
     }
 
-    /// Whether everything is met, and scores the same.
+    /// Whether there are words. Without them everything is met, and nothing scores.
     pub(super) fn has_words(&self) -> bool {
         !self.words.is_empty()
     }

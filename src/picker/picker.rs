@@ -176,10 +176,11 @@ impl Picker {
     /// Searches for something else; the cursor goes to the best item.
     ///
     /// All words must be met, in any order and each in any of label, name, URI, server and
-    /// description, which count for less in this order. In labels, names and URIs letters may be
-    /// left out; case counts for words that hold a capital, accents for words that hold one.
-    /// `server:` or `@server:` in front looks only there, `@part:` in all servers whose names hold
-    /// it. Of a query longer than 200 characters or 8 words the beginning counts.
+    /// description, which count for less in this order. Where less than 100 items hold them whole,
+    /// letters may be left out of words of three or more, in labels, names and URIs. Case counts for
+    /// words that hold a capital, accents for words that hold one. `server:` or `@server:` in front
+    /// looks only there, `@part:` in all servers whose names hold it. Of a query longer than 200
+    /// characters or 8 words the beginning counts.
     pub fn set_query(&mut self, query: &str) {
         if query == self.query {
             return;

@@ -9,7 +9,7 @@ pub struct Typing<'a> {
     /// Its bytes, from the `@` to the cursor: what [`write_mention`](super::write_mention) replaces.
     pub range: Range<usize>,
     /// What to search for: all behind the `@`, without a quotation mark. `server:` in front scopes
-    /// it, as in a [`Picker`](super::Picker)'s query.
+    /// it, as in a [`Picker`](crate::picker::Picker)'s query.
     pub query: &'a str,
 }
 
