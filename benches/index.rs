@@ -11,22 +11,16 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::time::Duration;
-
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     index::StaticEmbedder,
     retrieval::{Hybrid, Lexical, Retriever},
 };
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(10);
     let retrievers: [Box<dyn Retriever>; 2] =
         [Box::new(Lexical::new()), Box::new(Hybrid::new(StaticEmbedder::bundled()))];
     for &size in corpus::sizes() {
@@ -44,7 +38,7 @@ fn main() {
                 group.bench_function(cold, |b| b.iter(|| retriever.index(&before, None).unwrap()));
             } else {
                 let name = format!("index/{name}/cold/{size}");
-                percentiles::print(&name, 0..3, |_| _ = retriever.index(&before, None).unwrap());
+                measure::print(&name, 0..3, |_| _ = retriever.index(&before, None).unwrap());
             }
             let known = retriever.index(&before, None).unwrap();
             let mut group = criterion.benchmark_group(format!("index/{name}"));

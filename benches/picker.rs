@@ -14,14 +14,14 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
 use std::{
     hint::black_box,
     time::{Duration, Instant},
 };
 
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     catalog::Catalog,
     picker::{Picker, PickerOptions, Preferences},
@@ -29,11 +29,7 @@ use proem::{
 };
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(20);
     for &size in corpus::sizes() {
         let catalog = corpus::resources(size);
         let typed = corpus::typed(&catalog, 200);
@@ -42,9 +38,9 @@ fn main() {
         for query in &typed {
             keys.typed(&mut picker, query);
         }
-        percentiles::print_times(&format!("picker/first/{size}"), keys.first);
-        percentiles::print_times(&format!("picker/further/{size}"), keys.further);
-        percentiles::print_times(&format!("picker/deleting/{size}"), keys.deleting);
+        measure::print_times(&format!("picker/first/{size}"), keys.first);
+        measure::print_times(&format!("picker/further/{size}"), keys.further);
+        measure::print_times(&format!("picker/deleting/{size}"), keys.deleting);
 
         let changed = with_one_more(&catalog);
         let mut group = criterion.benchmark_group("picker");

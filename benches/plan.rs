@@ -17,20 +17,16 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::{hint::black_box, time::Duration};
+use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{Context, Host, Session, render::Anthropic, retrieval::Query, selection::catalog_tokens};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(20);
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let provider = Anthropic::new();
     for &size in corpus::sizes() {
@@ -42,23 +38,23 @@ fn main() {
         // Indexes, and reads the tokenizer's tables.
         turn(&runtime, &mut session, &Query::new("warm up"));
 
-        percentiles::print(&format!("plan/uncounted/{size}"), queries, |query| {
+        measure::print(&format!("plan/uncounted/{size}"), queries, |query| {
             _ = black_box(turn(&runtime, &mut session, query).render(&provider));
         });
         catalog_tokens(&host.catalog(), host.counts());
         let mut parts = Vec::with_capacity(more.len());
-        percentiles::print_rounds(&format!("plan/first/{size}"), more, |query| {
+        measure::print_rounds(&format!("plan/first/{size}"), more, |query| {
             let context = turn(&runtime, &mut session, query);
             _ = black_box(context.render(&provider));
             parts.push(*context.timings());
         });
-        percentiles::print_times(&format!("  search/{size}"), parts.iter().map(|parts| parts.search).collect());
-        percentiles::print_times(&format!("  select/{size}"), parts.iter().map(|parts| parts.select).collect());
-        percentiles::print_times(&format!("  attach/{size}"), parts.iter().map(|parts| parts.attach).collect());
-        percentiles::print_times(&format!("  layout/{size}"), parts.iter().map(|parts| parts.layout).collect());
+        measure::print_times(&format!("  search/{size}"), parts.iter().map(|parts| parts.search).collect());
+        measure::print_times(&format!("  select/{size}"), parts.iter().map(|parts| parts.select).collect());
+        measure::print_times(&format!("  attach/{size}"), parts.iter().map(|parts| parts.attach).collect());
+        measure::print_times(&format!("  layout/{size}"), parts.iter().map(|parts| parts.layout).collect());
         // Fewer than are remembered.
         let recent = &more[more.len() - 100..];
-        percentiles::print_rounds(&format!("plan/cached/{size}"), recent, |query| {
+        measure::print_rounds(&format!("plan/cached/{size}"), recent, |query| {
             _ = black_box(turn(&runtime, &mut session, query));
         });
 

@@ -13,11 +13,11 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::{hint::black_box, time::Duration};
+use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     index::StaticEmbedder,
     retrieval::{Filter, Hybrid, Lexical, Retriever},
@@ -26,11 +26,7 @@ use proem::{
 const DEPTH: usize = 80;
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(20);
     for &size in corpus::sizes() {
         let catalog = corpus::catalog(size);
         let queries = corpus::queries(size, 1_000);
@@ -45,7 +41,7 @@ fn main() {
                 b.iter(|| next.next().map(|query| index.search(query, &filter, DEPTH).unwrap()));
             });
             drop(group);
-            percentiles::print_rounds(&format!("query/{}/{size}", retriever.name()), &queries, |query| {
+            measure::print_rounds(&format!("query/{}/{size}", retriever.name()), &queries, |query| {
                 _ = black_box(index.search(query, &filter, DEPTH).unwrap());
             });
         }

@@ -11,20 +11,16 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use criterion::{BatchSize, BenchmarkId, Criterion};
+use criterion::{BatchSize, BenchmarkId};
 use proem::catalog::{Aggregator, AggregatorOptions};
 use tokio::runtime;
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(10);
     let runtime = runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for &size in corpus::sizes() {
         let servers = corpus::servers(size);
@@ -47,8 +43,8 @@ fn main() {
                 runtime.block_on(servers.refresh());
                 started.elapsed()
             };
-            percentiles::print_times(&format!("refresh/first/{size}"), (0..5).map(|_| first(new())).collect());
-            percentiles::print(&format!("refresh/unchanged/{size}"), 0..5, |_| _ = runtime.block_on(known.refresh()));
+            measure::print_times(&format!("refresh/first/{size}"), (0..5).map(|_| first(new())).collect());
+            measure::print(&format!("refresh/unchanged/{size}"), 0..5, |_| _ = runtime.block_on(known.refresh()));
         }
     }
     criterion.final_summary();

@@ -8,10 +8,10 @@
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
+#[allow(dead_code, reason = "each bench uses its part")]
+mod measure;
 
-use std::time::Duration;
-
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     protocol::Role,
     render::{Anthropic, Block, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec},
@@ -19,11 +19,7 @@ use proem::{
 use serde_json::Map;
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(30)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(30);
     let layout = layout();
     let providers: [&dyn Provider; 3] = [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new()];
     let mut group = criterion.benchmark_group("render");

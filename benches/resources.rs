@@ -14,11 +14,11 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::{hint::black_box, time::Duration};
+use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     TokenBudget,
     catalog::Catalog,
@@ -29,11 +29,7 @@ use proem::{
 };
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(20);
     let retriever = Hybrid::new(StaticEmbedder::bundled());
     let rules = Governance::default();
     let options = ResourceOptions::new("2026-10-01T00:00:00Z".parse().unwrap()).with_budget(TokenBudget::new(4_000));
@@ -49,7 +45,7 @@ fn main() {
         let select = |relevance: Option<&Relevance>, text: &str, options: &ResourceOptions| {
             black_box(select(&catalog, &rules, relevance, text, options))
         };
-        percentiles::print_rounds(&format!("resources/request/{size}"), &queries, |query| {
+        measure::print_rounds(&format!("resources/request/{size}"), &queries, |query| {
             let relevance = Relevance::of(&ready.search(query, &Filter::new(), 256).unwrap());
             _ = select(Some(&relevance), &query.text, &options);
         });

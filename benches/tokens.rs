@@ -10,22 +10,18 @@
 #[allow(dead_code, reason = "each bench uses its part")]
 mod corpus;
 #[allow(dead_code, reason = "each bench uses its part")]
-mod percentiles;
+mod measure;
 
-use std::{hint::black_box, sync::Arc, time::Duration};
+use std::{hint::black_box, sync::Arc};
 
-use criterion::{BenchmarkId, Criterion};
+use criterion::BenchmarkId;
 use proem::{
     selection::catalog_tokens,
     tokens::{CountCache, Tiktoken},
 };
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(10);
     let new = || CountCache::new(Arc::new(Tiktoken::default()));
     new().count("The tables are read on the first use, which takes a while.");
     for &size in corpus::sizes() {
@@ -36,7 +32,7 @@ fn main() {
         } else {
             let runs = if size <= 10_000 { 3 } else { 1 };
             let name = format!("tokens/cold/{size}");
-            percentiles::print(&name, 0..runs, |_| _ = black_box(catalog_tokens(&catalog, &new())));
+            measure::print(&name, 0..runs, |_| _ = black_box(catalog_tokens(&catalog, &new())));
         }
         let counts = new();
         println!("{size} tools: {} tokens", catalog_tokens(&catalog, &counts));

@@ -11,9 +11,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
 
-use std::{hint::black_box, sync::Arc, time::Duration};
+#[allow(dead_code, reason = "each bench uses its part")]
+mod measure;
 
-use criterion::{BenchmarkId, Criterion};
+use std::{hint::black_box, sync::Arc};
+
+use criterion::BenchmarkId;
 use proem::{
     resources::{TextKind, trim},
     tokens::{CountCache, Tiktoken},
@@ -23,11 +26,7 @@ const SIZE: usize = 4 << 20;
 const QUERY: &str = "when is the kiln cooled before the glaze is checked?";
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2))
-        .configure_from_args();
+    let mut criterion = measure::criterion(10);
     let new = || CountCache::new(Arc::new(Tiktoken::default()));
     new().count("The tables are read on the first use, which takes a while.");
     let csv = TextKind::Csv { delimiter: b',' };

@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -21,8 +21,9 @@ use super::{
     choices::Choices,
     paging::Paging,
     server::DemoServer,
-    template::{fill, match_uri},
+    template::fill,
 };
+use crate::templates::UriTemplate;
 
 impl DemoServer {
     fn tools(&self) -> impl Iterator<Item = &ToolAsset> {
@@ -63,8 +64,11 @@ impl DemoServer {
             return resource.contents.iter().cloned().map(repeat).map(from_asset).collect();
         }
         for template in &self.asset.resource_templates {
-            let Some(variables) = match_uri(&template.definition.uri_template, uri) else { continue };
-            if template.choices.allow(&variables) {
+            let Ok(parsed) = UriTemplate::parse(&template.definition.uri_template) else { continue };
+            let Some(matched) = parsed.matches(uri) else { continue };
+            let texts = matched.iter().filter_map(|(name, _)| Some((name.to_owned(), matched.text(name)?.to_owned())));
+            let variables: BTreeMap<String, String> = texts.collect();
+            if variables.len() == parsed.variables().len() && template.choices.allow(&variables) {
                 let variables = variables.into_iter().map(|(name, value)| (name, value.into())).collect();
                 return template.contents.iter().map(|contents| from_asset(fill(contents, &variables))).collect();
             }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::json::Digest;
@@ -45,27 +43,6 @@ pub(super) fn fill_text(text: &str, arguments: &Map<String, Value>) -> String {
     out
 }
 
-/// The variables of `uri` as an instance of a template whose variables are whole path segments
-/// or parts of them; `None` if it is none.
-pub(super) fn match_uri(template: &str, uri: &str) -> Option<BTreeMap<String, String>> {
-    let mut variables = BTreeMap::new();
-    let (start, mut template) = template.split_once('{').unwrap_or((template, ""));
-    let mut uri = uri.strip_prefix(start)?;
-    while !template.is_empty() {
-        let (name, after) = template.split_once('}')?;
-        let (literal, next) = after.split_once('{').unwrap_or((after, ""));
-        let end = if literal.is_empty() { uri.len() } else { uri.find(literal)? };
-        let (value, tail) = uri.split_at_checked(end)?;
-        if value.is_empty() || value.contains('/') {
-            return None;
-        }
-        variables.insert(name.to_owned(), value.to_owned());
-        uri = tail.strip_prefix(literal)?;
-        template = next;
-    }
-    uri.is_empty().then_some(variables)
-}
-
 fn whole_placeholder(text: &str) -> Option<(&str, Option<&str>)> {
     placeholder(text.strip_prefix('{')?.strip_suffix('}')?)
 }
@@ -101,17 +78,5 @@ mod tests {
         assert_eq!(filled, json!({"a": 3, "b": "3 for mira", "c": 2, "d": "{ 150 }"}));
         assert_eq!(fill_text("{#}", arguments), fill_text("{#}", arguments));
         assert_eq!(fill_text("open { and {x", arguments), "open { and {x");
-    }
-
-    #[test]
-    fn uris_are_matched_whole() {
-        let found = match_uri("deploy://{environment}/{service}/env", "deploy://staging/api/env").unwrap();
-        assert_eq!(found["environment"], "staging");
-        assert_eq!(found["service"], "api");
-        assert_eq!(match_uri("sprint://{id}", "sprint://42").unwrap()["id"], "42");
-        for uri in ["sprint://", "sprint://4/2", "other://42"] {
-            assert_eq!(match_uri("sprint://{id}", uri), None, "{uri}");
-        }
-        assert_eq!(match_uri("deploy://{a}/{b}/env", "deploy://staging/api/env/more"), None);
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     id::{ResourceId, ServerId},
     protocol::{Annotations, Resource},
     resources::estimated_tokens,
+    templates::UriTemplate,
 };
 
 /// One item as a picker shows it. Its texts come from a server: they are on one line, bounded and
@@ -188,22 +189,10 @@ impl Of {
     }
 }
 
-/// The names of the variables of an RFC 6570 template: in braces, behind an operator, apart by
-/// commas, before a modifier.
+/// The names of a template's variables, as they may be shown; none of one that cannot be read.
 fn variables(template: &str) -> Vec<String> {
-    const MOST: usize = 64;
-    let mut names: Vec<String> = Vec::new();
-    let expressions = template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
-    let specs =
-        expressions.flat_map(|inside| inside.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']).split(','));
-    for spec in specs {
-        let name = shown(spec.split_once(':').map_or(spec, |(name, _)| name), MAX_LABEL);
-        let name = name.trim_end_matches('*');
-        if !name.is_empty() && names.len() < MOST && names.iter().all(|other| other != name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    let template = UriTemplate::parse(template).ok();
+    template.iter().flat_map(UriTemplate::variables).map(|name| shown(name, MAX_LABEL)).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,18 @@
-//! Percentiles of a plain loop: criterion reports means and medians, and a turn is as slow as its slowest part.
+//! How all benches measure: criterion, set up alike, and percentiles of a plain loop, since criterion
+//! reports means and medians, and a turn is as slow as its slowest part.
 
 use std::time::{Duration, Instant};
+
+use criterion::Criterion;
+
+/// Criterion with so many samples, taken in about two seconds, and the options of the command line.
+pub(crate) fn criterion(samples: usize) -> Criterion {
+    Criterion::default()
+        .sample_size(samples)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args()
+}
 
 /// Times `run` once for each input and prints the spread of all the times in one line.
 pub(crate) fn print<T>(name: &str, inputs: impl IntoIterator<Item = T>, mut run: impl FnMut(T)) {
