@@ -3,6 +3,7 @@
 //! - `request`: search by words and vectors, relevance, ranking and selection, for a request that was not made before.
 //! - `value`: ranking and selection by priority and age alone, where every resource is a candidate.
 //! - `bytes`: the same where bytes run out too, which is the harder choice.
+//! - `learned`: what the next turn pays because one more text was read: that text's summary joins the index.
 //! - `searchable`: what a new snapshot costs once: the resources in the form that is indexed, and the index.
 //!
 //! Budget 4,000 tokens, otherwise default options. Corpus: the tools of `corpus.rs` taken for
@@ -48,6 +49,14 @@ fn main() {
         measure::print_rounds(&format!("resources/request/{size}"), &queries, |query| {
             let relevance = Relevance::of(&ready.search(query, &Filter::new(), 256).unwrap());
             _ = select(Some(&relevance), &query.text, &options);
+        });
+        let known = KnownTexts::new();
+        let mut index_of_known = index();
+        let learned: Vec<_> = queries.iter().zip(catalog.resources()).take(100).collect();
+        measure::print(&format!("resources/learned/{size}"), learned, |(query, entry)| {
+            known.read(&entry.id, &query.text);
+            let documents = searchable(&catalog, &known, |_| true);
+            index_of_known = retriever.index(&documents, Some(&index_of_known)).unwrap();
         });
         let mut group = criterion.benchmark_group("resources");
         group.bench_function(BenchmarkId::new("value", size), |b| b.iter(|| select(None, "", &options)));

@@ -265,7 +265,7 @@ impl Settling<'_> {
         let mut resource = AttachedResource {
             id: selected.id,
             label: selected.label,
-            mime_type: read.mime_type.or(selected.mime_type),
+            mime_type: read.mime_types.into_iter().next().or(selected.mime_type),
             text: read.text,
             images: read.images,
             tokens: 0,
@@ -298,14 +298,17 @@ impl Settling<'_> {
 
     /// What the rules say of what it turned out to be, beside what they said of what was listed.
     fn decide(&self, selected: &SelectedResource, read: &Given) -> Result<Decision, ResourceExclusion> {
-        let known = read.mime_type.is_none() || read.mime_type == selected.mime_type;
-        let Some(governance) = self.with.governance.filter(|_| !known) else { return Ok(selected.decision.clone()) };
-        let decision = governance.decide(&selected.id, read.mime_type.as_deref());
-        decision.permits(&self.options.destination).map_err(ResourceExclusion::Refused)?;
-        if decision.audience.as_ref().is_some_and(|roles| !roles.contains(&Role::Assistant)) {
-            return Err(ResourceExclusion::Audience);
+        let mut all = selected.decision.clone();
+        let Some(governance) = self.with.governance else { return Ok(all) };
+        for mime_type in read.mime_types.iter().filter(|found| selected.mime_type.as_ref() != Some(found)) {
+            let decision = governance.decide(&selected.id, Some(mime_type));
+            decision.permits(&self.options.destination).map_err(ResourceExclusion::Refused)?;
+            if decision.audience.as_ref().is_some_and(|roles| !roles.contains(&Role::Assistant)) {
+                return Err(ResourceExclusion::Audience);
+            }
+            all = all.beside(&decision);
         }
-        Ok(decision.beside(&selected.decision))
+        Ok(all)
     }
 
     /// Counts the resource, and trims its text if it is too long for `limit`.

@@ -10,8 +10,8 @@ use crate::{
 /// What a model can be given of a resource that was read.
 #[derive(Debug)]
 pub(super) struct Given {
-    /// The type of the first content that is given.
-    pub(super) mime_type: Option<String>,
+    /// The types of the contents that are given, as far as they have one, in their order.
+    pub(super) mime_types: Vec<String>,
     /// What the text is, if all of it is of one kind.
     pub(super) kind: TextKind,
     /// Several contents are parted by a line that names each.
@@ -28,7 +28,7 @@ impl Given {
     /// What they are, if there is nothing among them that a model can be given.
     pub(super) fn new(result: &ReadResourceResult) -> Result<Self, String> {
         let mut given = Self {
-            mime_type: None,
+            mime_types: Vec::new(),
             kind: TextKind::Plain,
             text: String::new(),
             images: Vec::new(),
@@ -58,7 +58,7 @@ impl Given {
                     continue;
                 }
             };
-            given.mime_type = given.mime_type.or(mime_type);
+            given.mime_types.extend(mime_type);
         }
         if given.text.is_empty() && given.images.is_empty() {
             // A folder of sounds needs no list.

@@ -71,20 +71,20 @@ impl ServerInstructions {
     /// The text within `limit`, or what it would cost.
     fn fit(server: &ServerId, text: &str, limit: usize, counts: &CountCache) -> Result<Self, usize> {
         let tokens = |text: &str| counts.count(&rendered_instructions(server, text));
-        let whole = tokens(text);
-        if whole <= limit {
-            return Ok(Self { server: server.clone(), text: text.to_owned(), tokens: whole, cut: None });
-        }
+        let rest = format!("instructions of server {server}");
         let mut room = limit.saturating_sub(tokens(""));
-        while room >= Instructions::LEAST {
-            let rest = format!("instructions of server {server}");
-            let trimmed = trim(text, TextKind::Markdown, room, "", counts, &rest).ok_or(whole)?;
+        while room > 0 {
+            // Short texts too: what looks like a notice of ours is made harmless there.
+            let Some(trimmed) = trim(text, TextKind::Markdown, room, "", counts, &rest) else { break };
+            if trimmed.cut.is_some() && room < Instructions::LEAST {
+                break;
+            }
             let tokens = tokens(&trimmed.text);
             if tokens <= limit {
                 return Ok(Self { server: server.clone(), text: trimmed.text, tokens, cut: trimmed.cut });
             }
             room = room.saturating_sub(tokens - limit);
         }
-        Err(whole)
+        Err(tokens(text))
     }
 }

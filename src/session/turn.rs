@@ -206,6 +206,8 @@ impl<'a> Turn<'a> {
                 spec
             })
             .collect();
+        // They keep to a budget in tokens already.
+        layout.max_instruction_chars = usize::MAX;
         layout.instructions = instructions.texts.iter().map(|said| (said.server.clone(), said.text.clone())).collect();
         layout.attachments = attached.resources.iter().map(attachment).collect();
         layout.messages.clone_from(&self.messages);
