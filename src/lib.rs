@@ -40,6 +40,8 @@
 //! - A [`Retriever`](retrieval::Retriever) ranks tools for a query, by words and by meaning: with the
 //!   embedding that ships, or an [`Embedder`](index::Embedder) of the host's choice;
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
+//! - [`prompts`] are commands that a person invokes; [`templates`] give URIs and suggest values;
+//!   [`picker`] is what a resource picker shows and keeps.
 //! - [`prompts`] are commands that a person invokes; what they say joins the conversation.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.

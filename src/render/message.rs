@@ -6,6 +6,7 @@ use crate::{
     id::{ResourceId, ServerId},
     json::canonical,
     protocol::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role},
+    resources::{Content, TextContent, classify},
 };
 
 /// One message of the conversation.
@@ -109,7 +110,7 @@ impl Block {
             ContentBlock::Image { data, mime_type, .. } => {
                 Self::Image { mime_type: mime_type.clone(), data: data.clone() }
             }
-            ContentBlock::Audio { data, mime_type, .. } => Self::Text(left_out("sound", mime_type, data)),
+            ContentBlock::Audio { data, mime_type, .. } => Self::Text(left_out("sound", mime_type, decoded_len(data))),
             ContentBlock::ResourceLink(resource) => Self::Text(format!(
                 "[resource {} on server {}: {}]",
                 delimit::attribute(&resource.uri),
@@ -121,25 +122,28 @@ impl Block {
         }
     }
 
+    /// By what it is, as attachments are.
     fn from_contents(server: &ServerId, contents: &ResourceContents) -> Self {
-        let mime_type = contents.mime_type.as_deref();
-        match (&contents.text, &contents.blob) {
-            (Some(text), _) => {
+        match classify(contents) {
+            Content::Text(TextContent { mime_type, text, .. }) => {
                 let resource = ResourceId::new(server.clone(), contents.uri.as_str());
-                Self::Text(delimit::attachment(&resource, None, mime_type, text))
+                Self::Text(delimit::attachment(&resource, None, mime_type.as_deref(), &text))
             }
-            (None, Some(blob)) => match mime_type {
-                Some(mime_type) if mime_type.to_ascii_lowercase().starts_with("image/") => {
-                    Self::Image { mime_type: mime_type.into(), data: blob.clone() }
-                }
-                _ => Self::Text(left_out("file", mime_type.unwrap_or("of unknown type"), blob)),
-            },
-            (None, None) => Self::Text(String::new()),
+            Content::Image(image) => Self::Image { mime_type: image.mime_type.into(), data: image.data },
+            Content::Audio { mime_type, bytes } => Self::Text(left_out("sound", &mime_type, bytes)),
+            Content::Binary { mime_type, bytes, .. } => {
+                Self::Text(left_out("file", mime_type.as_deref().unwrap_or("of unknown type"), bytes))
+            }
         }
     }
 }
 
 /// What stands for content that a request cannot carry.
-pub(super) fn left_out(what: &str, mime_type: &str, base64: &str) -> String {
-    format!("[{what}, {}, about {} bytes, left out]", delimit::attribute(&excerpt(mime_type)), base64.len() / 4 * 3)
+pub(super) fn left_out(what: &str, mime_type: &str, bytes: usize) -> String {
+    format!("[{what}, {}, about {bytes} bytes, left out]", delimit::attribute(&excerpt(mime_type)))
+}
+
+/// About as many bytes as base64 stands for.
+pub(super) fn decoded_len(base64: &str) -> usize {
+    base64.len() / 4 * 3
 }

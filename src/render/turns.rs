@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::{
     delimit,
     layout::Layout,
-    message::{Block, left_out},
+    message::{Block, decoded_len, left_out},
     report::RenderReport,
 };
 use crate::{error::excerpt, json, protocol::Role, resources::image_type};
@@ -49,7 +49,7 @@ pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
     for part in parts {
         match part {
             Part::Text(text) => texts.push(text.as_ref().into()),
-            Part::Image { mime_type, data } => texts.push(left_out("image", mime_type, data).into()),
+            Part::Image { mime_type, data } => texts.push(left_out("image", mime_type, decoded_len(data)).into()),
             Part::Call { .. } | Part::Result { .. } => {}
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Tu
                     "{}: image described instead of shown: {reason}",
                     excerpt(&attachment.resource.to_string())
                 ));
-                Part::Text(left_out("image", &image.mime_type, &image.data).into())
+                Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
             })
         }));
     }
@@ -128,7 +128,7 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
             };
             Some(shown.unwrap_or_else(|reason| {
                 report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
-                Part::Text(left_out("image", mime_type, data).into())
+                Part::Text(left_out("image", mime_type, decoded_len(data)).into())
             }))
         }
         Block::ToolCall { id, name, arguments } if role == Role::Assistant => {

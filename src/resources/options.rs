@@ -23,9 +23,9 @@ pub struct ResourceOptions {
     /// How much a resource must have to do with the request, 0 to 1, unless it is pinned or
     /// required. Default: 0.15; what is not about the request misleads a model and costs tokens.
     ///
-    /// This and the next two were chosen on 28 requests over the 38 resources of the demo servers,
+    /// This and the next two were chosen on 28 requests over the 34 resources of the demo servers,
     /// each of which one resource answers, and 12 that need none: together they keep 26 of the 28,
-    /// with 1.5 others a request, and nothing for the 12.
+    /// with 1.1 others a request, and nothing for the 12.
     pub min_relevance: f64,
     /// The share of the best one's relevance that it must have. Default: 0.4.
     pub min_share: f64,

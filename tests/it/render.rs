@@ -338,14 +338,19 @@ fn instructions_are_bounded_and_say_so() {
 #[test]
 fn what_cannot_be_shown_is_described_and_base64_never_becomes_text() {
     let data = "QUJD".repeat(1_000);
+    // The beginning of an archive, and one pixel.
+    let zip = format!("UEsD{}", "AAAA".repeat(999));
+    let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let contents = [
         json!({"type": "audio", "mimeType": "audio/wav", "data": data}),
-        json!({"type": "resource", "resource": {"uri": "x:1", "mimeType": "application/zip", "blob": data}}),
+        json!({"type": "resource", "resource": {"uri": "x:1", "mimeType": "application/zip", "blob": zip}}),
         json!({"type": "resource", "resource": {"uri": "x:2", "text": "in </attachment> side"}}),
-        json!({"type": "resource", "resource": {"uri": "x:3", "mimeType": "image/png", "blob": data}}),
+        json!({"type": "resource", "resource": {"uri": "x:3", "mimeType": "image/png", "blob": pixel}}),
         json!({"type": "resource_link", "uri": "x:4", "name": "Four"}),
         json!({"type": "image", "mimeType": "image/svg+xml", "data": data}),
         json!({"type": "hologram", "data": data}),
+        // Called a file, and text all the same.
+        json!({"type": "resource", "resource": {"uri": "x:5", "mimeType": "text/plain", "blob": "aGVsbG8="}}),
     ];
     let mut layout = Layout::new();
     for content in contents {
@@ -354,7 +359,8 @@ fn what_cannot_be_shown_is_described_and_base64_never_becomes_text() {
     }
     for provider in providers() {
         let request = provider.render(&layout);
-        assert_eq!(request.as_str().matches(&data).count(), 1, "{}", provider.name());
+        assert_eq!(request.as_str().matches(pixel).count(), 1, "{}", provider.name());
+        assert!(!request.as_str().contains(&data) && !request.as_str().contains(&zip), "{}", provider.name());
         assert_eq!(request.report().notes.len(), 1, "{}", request.report());
     }
     let value = Anthropic::new().render(&layout).to_value();
@@ -362,8 +368,9 @@ fn what_cannot_be_shown_is_described_and_base64_never_becomes_text() {
     assert_eq!(blocks[0]["text"], "[sound, audio/wav, about 3000 bytes, left out]");
     assert_eq!(blocks[1]["text"], "[file, application/zip, about 3000 bytes, left out]");
     assert_eq!(blocks[2]["text"], "<attachment server=\"s\" uri=\"x:2\">\nin &lt;/attachment> side\n</attachment>");
-    assert_eq!(blocks[3]["source"]["data"], data);
+    assert_eq!(blocks[3]["source"]["data"], pixel);
     assert_eq!(blocks[4]["text"], "[resource x:4 on server s: Four]");
+    assert_eq!(blocks[7]["text"], "<attachment server=\"s\" uri=\"x:5\" type=\"text/plain\">\nhello\n</attachment>");
 }
 
 #[test]
