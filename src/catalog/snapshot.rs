@@ -183,8 +183,13 @@ impl CatalogBuilder {
 
     /// Adds a tool; a second one of the same name becomes a finding.
     #[must_use]
-    pub fn tool(mut self, server: ServerId, tool: Tool) -> Self {
+    pub fn tool(self, server: ServerId, tool: Tool) -> Self {
         let digest = Digest::of(&tool.to_value());
+        self.digested_tool(server, tool, digest)
+    }
+
+    /// Adds a tool whose digest is known, for those that are made by the thousand.
+    pub(crate) fn digested_tool(mut self, server: ServerId, tool: Tool, digest: Digest) -> Self {
         self.parts(&server).add_tool(&server, tool, digest);
         self
     }

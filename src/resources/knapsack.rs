@@ -49,20 +49,20 @@ pub(super) fn best(items: &[Item], room: Room) -> Vec<usize> {
 /// Those that there is room for and that may be needed, the most valuable first: where as many as
 /// may be taken are worth no less and weigh no more, another one never is.
 fn needed(items: &[Item], room: Room) -> Vec<usize> {
-    let mut fitting: Vec<usize> = (0..items.len()).filter(|i| room.takes(&items[*i])).collect();
-    fitting.sort_unstable_by(|a, b| {
-        let (one, other) = (&items[*a], &items[*b]);
+    // Sorted with what they are sorted by: there may be thousands.
+    let mut fitting: Vec<(Item, usize)> = items.iter().copied().zip(0..).filter(|(item, _)| room.takes(item)).collect();
+    fitting.sort_unstable_by(|(one, a), (other, b)| {
         let by_value = other.value.total_cmp(&one.value);
         by_value.then_with(|| (one.tokens, one.bytes, a).cmp(&(other.tokens, other.bytes, b)))
     });
-    let mut needed: Vec<usize> = Vec::new();
-    for i in fitting {
-        let beats = |other: &&usize| items[**other].tokens <= items[i].tokens && items[**other].bytes <= items[i].bytes;
+    let mut needed: Vec<(Item, usize)> = Vec::new();
+    for (item, i) in fitting {
+        let beats = |(other, _): &&(Item, usize)| other.tokens <= item.tokens && other.bytes <= item.bytes;
         if needed.iter().filter(beats).take(room.items).count() < room.items {
-            needed.push(i);
+            needed.push((item, i));
         }
     }
-    needed
+    needed.into_iter().map(|(_, i)| i).collect()
 }
 
 impl Room {

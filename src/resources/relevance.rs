@@ -4,6 +4,7 @@ use super::known::KnownTexts;
 use crate::{
     catalog::{Catalog, ResourceEntry},
     id::ResourceId,
+    json::Digest,
     protocol::Tool,
     retrieval::{Ranking, Tier},
 };
@@ -40,7 +41,10 @@ pub fn searchable(catalog: &Catalog, known: &KnownTexts, visible: impl Fn(&Resou
     let mut builder = Catalog::builder();
     for entry in catalog.resources().iter().filter(|entry| visible(entry)) {
         let summary = known.summary(&entry.id);
-        builder = builder.tool(entry.id.server.clone(), document(entry, summary.as_deref()));
+        let said: &[u8] = summary.as_deref().map_or(&[], str::as_bytes);
+        // What it says is as listed and as read: no need to write it out for that.
+        let digest = Digest::of_parts([entry.digest.as_bytes(), said]);
+        builder = builder.digested_tool(entry.id.server.clone(), document(entry, summary.as_deref()), digest);
     }
     builder.build()
 }
