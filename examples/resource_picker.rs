@@ -15,6 +15,7 @@ use proem::{
     client::StreamClient,
     demo,
     picker::{Picker, PickerOptions, Preferences, mentions, write_mention},
+    resources::ResourceOptions,
 };
 use ratatui::{
     Terminal,
@@ -45,19 +46,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Only now is anything read, and only what was chosen.
+    let now = "2026-11-30T00:00:00Z".parse()?;
+    let options = ResourceOptions::new(now).with_budget(TokenBudget::new(600)).with_top(0);
+    let options = picker.picks().into_iter().fold(options, ResourceOptions::with_pin);
+    let attached = host.attach("", &options).await;
     println!("Attached:");
+    for resource in &attached.resources {
+        println!("  {}: {} tokens", write_mention(&resource.id, &catalog), resource.tokens);
+    }
+    println!("{} tokens with their delimiters, estimated {} without", attached.tokens, picker.tokens());
     for item in picker.chosen().iter().filter(|item| !item.for_model) {
-        println!("  {}: not attached, its server says it is for you only", item.label);
+        println!("Not attached, since its server says it is for you only: {}", item.label);
     }
-    let mut tokens = 0;
     for id in picker.picks() {
-        let result = host.client(&id.server)?.read_resource(&id.uri).await?;
-        let text: Vec<&str> = result.contents.iter().filter_map(|content| content.text.as_deref()).collect();
-        let cost = host.counts().count(&text.join("\n"));
-        tokens += cost;
-        println!("  {}: {cost} tokens", write_mention(&id, &catalog));
+        if let Some(left_out) = attached.excluded.iter().find(|excluded| excluded.id == id) {
+            println!("Not attached: {}: {}", left_out.id, left_out.reason);
+        }
     }
-    println!("{tokens} tokens in all, estimated {}", picker.tokens());
     for template in picker.templates() {
         println!("To be filled first: {template}");
     }
