@@ -3,7 +3,7 @@
 //! `cold`: the whole catalog, from nothing. `one_changed`: the description of one tool in the middle
 //! of the catalog is another one, and the index of the catalog before is at hand.
 //!
-//! Corpus: see `corpus.rs`. Caveats: the catalogs are made outside of the timing (`refresh` measures
+//! Corpus: see `corpus`. Caveats: the catalogs are made outside of the timing (`refresh` measures
 //! that); dropping an index is in the figures. `hybrid` is with the embedding that ships. 50,000 cold is a loop of three.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]

@@ -4,7 +4,7 @@
 //! lists alone, and after each step of a host's life; the largest it ever was is `VmHWM`. What counts
 //! is the growth over the raw lists, which a host with real servers would not keep.
 //!
-//! Corpus: see `corpus.rs`. Caveats: resident pages are what the allocator took and need not be in
+//! Corpus: see `corpus`. Caveats: resident pages are what the allocator took and need not be in
 //! use; the corpus is made by a child process, so that what that took and gave back cannot serve
 //! later; the tokenizer's tables are the same for any catalog and are shown by themselves. Systems
 //! without `/proc` print nothing.

@@ -6,7 +6,7 @@
 //! take a letter away. `open` is what it takes to show a catalog at
 //! all, `update` to take a snapshot in which one server of all has changed.
 //!
-//! Corpus: `resources` in `corpus.rs`, 200 resources a server. Caveat: words are drawn by Zipf's law
+//! Corpus: `resources` in `corpus`, 200 resources a server. Caveat: words are drawn by Zipf's law
 //! from 4,096, so a first letter meets nearly every item, which is the worst there is.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]

@@ -8,7 +8,7 @@
 //!
 //! Percentiles are of plain loops over 1,000 different requests (`cached`: 100). All but `uncounted`
 //! go through them three times and count the median for each request: so few rankings are remembered
-//! that a round finds none of the one before. Corpus: see `corpus.rs`. Nothing is
+//! that a round finds none of the one before. Corpus: see `corpus`. Nothing is
 //! attached (the default), though the catalog holds resources. Caveat: `uncounted` can be measured once
 //! only, so the machine's other load is in it.
 

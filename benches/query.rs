@@ -5,7 +5,7 @@
 //! criterion runs through 500 different requests one after the other; the percentiles are of a plain
 //! loop over 1,000, and the median of three such loops counts for each.
 //!
-//! Corpus: see `corpus.rs`. Caveat: a request of 20 frequent words meets most of the catalog, which
+//! Corpus: see `corpus`. Caveat: a request of 20 frequent words meets most of the catalog, which
 //! is the worst that a lexical index can be asked for; the Zipf law makes such requests common here.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]

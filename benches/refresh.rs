@@ -3,7 +3,7 @@
 //! `first`: nothing is known; every item is parsed, checked and digested, every tool gets its
 //! exposed name. `unchanged`: the same host asks again and every server answers the same.
 //!
-//! Corpus: see `corpus.rs`; the servers are captures in memory. Caveats: no transport and no paging,
+//! Corpus: see `corpus`; the servers are captures in memory. Caveats: no transport and no paging,
 //! so this is the work of this crate alone; handing out the raw lists (a copy) is in the figures.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]

@@ -1,6 +1,6 @@
 //! How long does it take to write a request of 64 tools and 20 messages, for each provider?
 //!
-//! Corpus: the first 64 tools of `corpus.rs`, and a conversation of 20 messages of 400 bytes, every
+//! Corpus: the first 64 tools of `corpus`, and a conversation of 20 messages of 400 bytes, every
 //! fourth of which calls a tool whose result is the next. Caveat: rendering is linear in what is
 //! rendered, so that a request with a long attachment takes longer.
 

@@ -6,7 +6,7 @@
 //! - `learned`: what the next turn pays because one more text was read: that text's summary joins the index.
 //! - `searchable`: what a new snapshot costs once: the resources in the form that is indexed, and the index.
 //!
-//! Budget 4,000 tokens, otherwise default options. Corpus: the tools of `corpus.rs` taken for
+//! Budget 4,000 tokens, otherwise default options. Corpus: the tools of `corpus` taken for
 //! resources of 200 B to 20 kB, a third without priority, a third without a time, one in a hundred
 //! required. Percentiles are of a plain loop over 300 requests, the median of three rounds for each.
 

@@ -3,7 +3,7 @@
 //! `cold`: nothing was counted before. `cached`: all of it was. Counting is spread over the cores of
 //! the machine. Counter: tiktoken's `o200k_base`, whose tables are read before.
 //!
-//! Corpus: see `corpus.rs`. Caveat: 50,000 cold is one run.
+//! Corpus: see `corpus`. Caveat: 50,000 cold is one run.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails should stop")]
 
