@@ -205,7 +205,8 @@ impl Ways {
         let target = (count + 1) * self.values + value + candidate.value;
         for at in 0..self.at(count, value).len() {
             let from = self.at(count, value)[at];
-            let (tokens, bytes) = (from.tokens + candidate.tokens, from.bytes + candidate.bytes);
+            let tokens = from.tokens.saturating_add(candidate.tokens);
+            let bytes = from.bytes.saturating_add(candidate.bytes);
             let Some(cell) = self.cells.get_mut(target) else { continue };
             if tokens > room.tokens
                 || bytes > room.bytes

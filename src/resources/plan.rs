@@ -351,14 +351,17 @@ impl<'a> Planner<'a> {
             false if self.trims(resource) && limit >= LEAST_TRIMMED + DELIMITERS => limit,
             false => return Err(ResourceExclusion::Budget { tokens: whole, left: limit }),
         };
-        let size = resource.size.unwrap_or(whole as u64 * 4);
+        let size = resource.size.unwrap_or_else(|| (whole as u64).saturating_mul(4));
         let most = decision.and_then(|decision| decision.max_bytes).unwrap_or(usize::MAX);
         let read = most.min(self.options.reading.bytes) as u64;
         if size > read {
             return Err(ResourceExclusion::Bytes { bytes: size, left: read });
         }
         // A picture is sent as base64; of a text that is trimmed only what is left of it.
-        let bytes = if is_picture(resource) { size.div_ceil(3) * 4 } else { size.min(tokens as u64 * 4) };
+        let bytes = match is_picture(resource) {
+            true => size.div_ceil(3).saturating_mul(4),
+            false => size.min((tokens as u64).saturating_mul(4)),
+        };
         if bytes > self.bytes_left {
             return Err(ResourceExclusion::Bytes { bytes, left: self.bytes_left });
         }

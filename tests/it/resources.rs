@@ -7,8 +7,8 @@ use proem::{
     id::ResourceId,
     protocol::{Annotations, Resource, ResourceTemplate, Role},
     resources::{
-        DataClass, Destination, ExcludedResource, Governance, Relevance, ResourceExclusion, ResourceOptions,
-        ResourceRule, ResourceSelection, rank, select,
+        DataClass, Destination, ExcludedResource, Governance, ReadLimits, Relevance, ResourceExclusion,
+        ResourceOptions, ResourceRule, ResourceSelection, rank, select,
     },
     tokens::TokenBudget,
 };
@@ -244,6 +244,27 @@ fn bytes_have_a_budget_of_their_own() {
     assert_eq!(chosen(&selection), ["picture"], "4,000 bytes as base64");
     assert_eq!(why(&selection.excluded, "text"), ["bytes: 2000, 1000 left"]);
     assert_eq!(chosen(&by_value(&catalog, &options(100_000))), ["picture", "text"]);
+}
+
+#[test]
+fn sizes_that_nothing_has_do_no_harm() {
+    let sizes = [u64::MAX, u64::MAX - 1, 1 << 63, 1 << 62, u64::MAX / 3, 0];
+    let kinds = ["text/plain", "image/png"];
+    let all = sizes.iter().flat_map(|size| kinds.map(|kind| (size, kind))).enumerate().map(|(i, (size, kind))| {
+        let priority = if i % 2 == 0 { 1.0 } else { 0.5 };
+        with_priority(&format!("r{i}"), priority).with_size(*size).with_mime_type(kind)
+    });
+    let catalog = catalog(all);
+    for (tokens, read, bytes) in [(1_000, 4 << 20, 1 << 20), (usize::MAX, usize::MAX, u64::MAX), (usize::MAX, 9, 9)] {
+        let mut reading = ReadLimits::default();
+        reading.bytes = read;
+        let base = options(tokens).with_reading(reading).with_max_bytes(bytes);
+        for options in [base.clone(), base.clone().with_trim(false), base.with_pin(uri("r0")).with_pin(uri("r1"))] {
+            let selection = by_value(&catalog, &options);
+            assert!(selection.estimated_tokens <= tokens);
+            assert_eq!(selection.resources.len() + selection.excluded.len(), 12);
+        }
+    }
 }
 
 #[test]
