@@ -273,6 +273,15 @@ impl fmt::Debug for InputRequired {
 /// The most characters of a server's own text in a message of ours.
 pub const MAX_EXCERPT: usize = 200;
 
+/// The beginning of a text, of so many bytes at most, without half a character at its end.
+pub(crate) fn beginning(text: &str, max_bytes: usize) -> &str {
+    let mut end = text.len().min(max_bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// The beginning of untrusted text, on one line, without control characters.
 pub fn excerpt(text: &str) -> String {
     let mut chars = text.chars();

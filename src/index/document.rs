@@ -4,6 +4,7 @@ use super::{
 };
 use crate::{
     catalog::{ServerEntry, ToolEntry},
+    error::beginning,
     json::Digest,
 };
 
@@ -90,17 +91,14 @@ impl ToolDocument {
     /// Adds a line to a field, cut where the field is full.
     fn add(&mut self, field: Field, text: &str) {
         let held = &mut self.0[field.position()];
-        let mut room = Self::MAX_FIELD_BYTES.saturating_sub(held.len() + 1).min(text.len());
-        while !text.is_char_boundary(room) {
-            room -= 1;
-        }
-        if room == 0 {
+        let text = beginning(text, Self::MAX_FIELD_BYTES.saturating_sub(held.len() + 1));
+        if text.is_empty() {
             return;
         }
         if !held.is_empty() {
             held.push('\n');
         }
-        held.push_str(&text[..room]);
+        held.push_str(text);
     }
 }
 

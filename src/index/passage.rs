@@ -1,5 +1,5 @@
 use super::words::{fold, normalize, split};
-use crate::catalog::ToolEntry;
+use crate::{catalog::ToolEntry, error::beginning};
 
 /// The most bytes of a tool's text that are embedded. Models read 256 to 512 tokens, and most of
 /// them more slowly the longer the text is.
@@ -41,11 +41,7 @@ fn says(mut passage: String, entry: &ToolEntry, hints: &[String]) -> String {
             break;
         }
     }
-    let mut end = passage.len().min(MAX_PASSAGE_BYTES);
-    while !passage.is_char_boundary(end) {
-        end -= 1;
-    }
-    passage.truncate(end);
+    passage.truncate(beginning(&passage, MAX_PASSAGE_BYTES).len());
     passage
 }
 

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{cell::RefCell, fmt, sync::Arc};
 
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ use super::{
     plan::LEAST_TRIMMED,
     select::{ResourceSelection, SelectedResource},
     text_kind::TextKind,
-    trim::{Cut, trim},
+    trim::{Cut, fitted, trim},
     value::ResourceValue,
 };
 use crate::{
@@ -320,29 +320,29 @@ impl Settling<'_> {
         required: bool,
     ) -> Result<(), ResourceExclusion> {
         let text = std::mem::take(&mut resource.text);
-        let around = self.tokens(resource);
         let (request, counts) = (self.with.request, self.with.counts);
         let rest = format!("resource {} of server {}", resource.id.uri, resource.id.server);
-        let mut room = limit.saturating_sub(around);
-        while room > 0 {
-            // Short texts too: what looks like a notice of ours is made harmless there.
-            let Some(trimmed) = trim(&text, kind, room, request, counts, &rest) else { break };
-            if trimmed.cut.is_some() && (!self.options.trim || room < LEAST_TRIMMED) {
-                break;
-            }
-            (resource.text, resource.cut) = (trimmed.text, trimmed.cut);
-            resource.tokens = self.tokens(resource);
-            if resource.tokens <= limit {
-                return Ok(());
-            }
-            // Delimiters and text together may come to a few tokens more than apart.
-            room = room.saturating_sub(resource.tokens - limit);
-        }
-        let tokens = around + counts.count(&text);
-        Err(match required {
-            true => ResourceExclusion::RequiredDoesNotFit { tokens, left: limit },
-            false => ResourceExclusion::Budget { tokens, left: limit },
-        })
+        // Short texts too: what looks like a notice of ours is made harmless there.
+        let trimmed = |room| {
+            let trimmed = trim(&text, kind, room, request, counts, &rest)?;
+            let may_cut = self.options.trim && room >= LEAST_TRIMMED;
+            (trimmed.cut.is_none() || may_cut).then_some(trimmed)
+        };
+        let measured = RefCell::new(&mut *resource);
+        let tokens = |text: &str| {
+            let mut resource = measured.borrow_mut();
+            text.clone_into(&mut resource.text);
+            self.tokens(&resource)
+        };
+        let Some((trimmed, cost)) = fitted(limit, tokens, trimmed) else {
+            let tokens = tokens("") + counts.count(&text);
+            return Err(match required {
+                true => ResourceExclusion::RequiredDoesNotFit { tokens, left: limit },
+                false => ResourceExclusion::Budget { tokens, left: limit },
+            });
+        };
+        (resource.text, resource.cut, resource.tokens) = (trimmed.text, trimmed.cut, cost);
+        Ok(())
     }
 
     fn tokens(&self, resource: &AttachedResource) -> usize {

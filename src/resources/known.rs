@@ -8,7 +8,7 @@ use std::{
 
 use lru::LruCache;
 
-use crate::id::ResourceId;
+use crate::{error::beginning, id::ResourceId};
 
 /// What is known of the texts of resources that were read, so that a request finds them by what
 /// they say and not only by how their servers describe them.
@@ -82,11 +82,7 @@ fn summary(text: &str) -> String {
         summary.push_str(line);
         summary.push('\n');
     }
-    let mut end = summary.len().min(KnownTexts::MAX_BYTES);
-    while !summary.is_char_boundary(end) {
-        end -= 1;
-    }
-    summary.truncate(end);
+    summary.truncate(beginning(&summary, KnownTexts::MAX_BYTES).len());
     summary
 }
 

@@ -62,7 +62,6 @@ mod trim;
 mod value;
 mod versions;
 
-pub(crate) use self::mime::image_type;
 pub use self::{
     attach::{Attached, AttachedResource, Attaching, attach},
     content::{Content, ImageContent, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, TextContent, classify},
@@ -80,3 +79,4 @@ pub use self::{
     trim::{Cut, Trimmed, trim},
     value::ResourceValue,
 };
+pub(crate) use self::{mime::image_type, trim::fitted};

@@ -2,7 +2,7 @@ use crate::{
     catalog::Catalog,
     id::ServerId,
     render::rendered_instructions,
-    resources::{Cut, TextKind, trim},
+    resources::{Cut, TextKind, fitted, trim},
     selection::Selection,
     tokens::{CountCache, TokenBudget},
 };
@@ -72,19 +72,12 @@ impl ServerInstructions {
     fn fit(server: &ServerId, text: &str, limit: usize, counts: &CountCache) -> Result<Self, usize> {
         let tokens = |text: &str| counts.count(&rendered_instructions(server, text));
         let rest = format!("instructions of server {server}");
-        let mut room = limit.saturating_sub(tokens(""));
-        while room > 0 {
-            // Short texts too: what looks like a notice of ours is made harmless there.
-            let Some(trimmed) = trim(text, TextKind::Markdown, room, "", counts, &rest) else { break };
-            if trimmed.cut.is_some() && room < Instructions::LEAST {
-                break;
-            }
-            let tokens = tokens(&trimmed.text);
-            if tokens <= limit {
-                return Ok(Self { server: server.clone(), text: trimmed.text, tokens, cut: trimmed.cut });
-            }
-            room = room.saturating_sub(tokens - limit);
-        }
-        Err(tokens(text))
+        // Short texts too: what looks like a notice of ours is made harmless there.
+        let trimmed = |room| {
+            let trimmed = trim(text, TextKind::Markdown, room, "", counts, &rest)?;
+            (trimmed.cut.is_none() || room >= Instructions::LEAST).then_some(trimmed)
+        };
+        let (trimmed, tokens) = fitted(limit, tokens, trimmed).ok_or_else(|| tokens(text))?;
+        Ok(Self { server: server.clone(), text: trimmed.text, tokens, cut: trimmed.cut })
     }
 }

@@ -2,6 +2,8 @@ use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
+use crate::error::beginning;
+
 /// The most bytes of a text that are looked at, the most words, and the most bytes of a word:
 /// queries are as long as whoever asks makes them.
 pub(super) const MAX_TEXT_BYTES: usize = 65_536;
@@ -30,11 +32,7 @@ pub(super) fn letters(text: &str) -> usize {
 
 /// Compatibility forms made one, marks left out.
 fn plain(text: &str) -> Cow<'_, str> {
-    let mut end = text.len().min(MAX_TEXT_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = &text[..end];
+    let text = beginning(text, MAX_TEXT_BYTES);
     if text.is_ascii() { text.into() } else { text.nfkd().filter(|c| !is_combining_mark(*c)).collect() }
 }
 

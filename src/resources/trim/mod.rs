@@ -16,4 +16,5 @@ mod score;
 mod trimmed;
 mod write;
 
+pub(crate) use self::trimmed::fitted;
 pub use self::trimmed::{Cut, Trimmed, trim};

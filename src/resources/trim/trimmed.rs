@@ -41,6 +41,26 @@ impl fmt::Display for Cut {
     }
 }
 
+/// Trims so that what is made of the text, such as with its delimiters, fits too: `tokens` counts that,
+/// `trimmed` gives a text of so many tokens at most. The text and what the whole costs.
+pub(crate) fn fitted(
+    limit: usize,
+    tokens: impl Fn(&str) -> usize,
+    trimmed: impl Fn(usize) -> Option<Trimmed>,
+) -> Option<(Trimmed, usize)> {
+    let mut room = limit.saturating_sub(tokens(""));
+    while room > 0 {
+        let trimmed = trimmed(room)?;
+        let cost = tokens(&trimmed.text);
+        if cost <= limit {
+            return Some((trimmed, cost));
+        }
+        // Delimiters and text together may come to a few tokens more than apart.
+        room = room.saturating_sub(cost - limit);
+    }
+    None
+}
+
 /// How often a choice is corrected by what the text made of it really costs.
 const MAX_ROUNDS: usize = 12;
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::verbs::{Use, inflected, verb};
 use crate::{
     Error,
+    error::beginning,
     index::{Word, fold, normalize, split},
     protocol::Tool,
 };
@@ -229,11 +230,7 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn of(text: &'a str, max_bytes: usize) -> Self {
-        let mut end = text.len().min(max_bytes);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = normalize(&text[..end]);
+        let text = normalize(beginning(text, max_bytes));
         let words = split(&text);
         Self { text, words }
     }

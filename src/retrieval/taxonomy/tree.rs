@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Error, Result,
     catalog::{Catalog, ToolEntry},
+    error::beginning,
     id::ToolId,
     index::{Embedder, MAX_DIMENSIONS, TextKind, embed, passage},
 };
@@ -247,21 +248,14 @@ fn terms(catalog: &Catalog) -> Terms {
     Terms::new(catalog.tools().iter().map(|entry| {
         let tool = &entry.tool;
         let title = tool.title.as_deref().or(tool.annotations.title.as_deref()).unwrap_or_default();
-        let mut text = format!("{title}\n{}", beginning(tool.description.as_deref().unwrap_or_default()));
-        text.truncate(beginning(&text).len());
-        (beginning(&entry.id.name), text)
+        let mut text =
+            format!("{title}\n{}", beginning(tool.description.as_deref().unwrap_or_default(), MAX_TEXT_BYTES));
+        text.truncate(beginning(&text, MAX_TEXT_BYTES).len());
+        (beginning(&entry.id.name, MAX_TEXT_BYTES), text)
     }))
 }
 
-/// What of a text says what it is about: further on are its rules and examples.
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(MAX_TEXT_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
+/// The bytes of a text that say what it is about: further on are its rules and examples.
 const MAX_TEXT_BYTES: usize = 256;
 
 /// How many topics so many tools have: the square root of half of them. Those that begin first do so
