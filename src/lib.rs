@@ -98,6 +98,7 @@ pub mod id;
 pub mod index;
 pub mod json;
 pub mod picker;
+pub mod prefix;
 pub mod prompts;
 pub mod protocol;
 pub mod render;

@@ -1,9 +1,11 @@
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::fields::{Fields, Writer};
 
 /// Whom a piece of content is for.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
     /// The person.

@@ -1,5 +1,6 @@
 use std::{fmt, sync::Arc};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::json::{canonical, canonical_object};
@@ -64,6 +65,19 @@ impl Schema {
     /// The schema as an object; empty if it is none.
     pub fn to_map(&self) -> Map<String, Value> {
         serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl Serialize for Schema {
+    /// As the JSON that it is.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Schema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -1,5 +1,6 @@
-use std::{borrow::Cow, cmp::Ordering};
+use std::{borrow::Cow, cmp::Ordering, collections::BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{delimit, message::Message};
@@ -26,6 +27,11 @@ pub struct Layout {
     pub attachments: Vec<Attachment>,
     /// The conversation, oldest first. Neighbours of the same role are rendered as one message.
     pub messages: Vec<Message>,
+    /// Whether the model must call a tool. Default: as it sees fit.
+    pub tool_choice: ToolChoice,
+    /// The exposed names that may be called in this request, for providers that can hold the others
+    /// back without a change to the array of tools. `None`, the default: all.
+    pub allowed: Option<BTreeSet<String>>,
     /// The most tokens that the model may answer with. `None` leaves it to the provider, see
     /// [`Anthropic::DEFAULT_MAX_TOKENS`](super::Anthropic::DEFAULT_MAX_TOKENS) for the one that requires it.
     pub max_tokens: Option<u32>,
@@ -43,6 +49,8 @@ impl Default for Layout {
             instructions: Vec::new(),
             attachments: Vec::new(),
             messages: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            allowed: None,
             max_tokens: None,
             max_instruction_chars: Self::MAX_INSTRUCTION_CHARS,
         }
@@ -101,6 +109,20 @@ impl Layout {
         self
     }
 
+    /// Sets whether the model must call a tool.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = choice;
+        self
+    }
+
+    /// Sets the exposed names that may be called in this request.
+    #[must_use]
+    pub fn with_allowed(mut self, exposed: impl IntoIterator<Item = String>) -> Self {
+        self.allowed = Some(exposed.into_iter().collect());
+        self
+    }
+
     /// Sets the most tokens of the answer.
     #[must_use]
     pub fn with_max_tokens(mut self, tokens: u32) -> Self {
@@ -130,12 +152,46 @@ impl Layout {
     }
 }
 
+/// Whether the model must call a tool.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// As it sees fit. Nothing is written: it is every provider's default.
+    #[default]
+    Auto,
+    /// It must not.
+    None,
+    /// It must call one, whichever.
+    Required,
+    /// It must call this one, by its exposed name.
+    Tool(String),
+}
+
+/// What a tool is there for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolKind {
+    /// The host's own, with which the model searches for tools that are not before it. Providers
+    /// that know such a tool are told that it is one.
+    Search,
+    /// The host's own, with which the model calls a tool that it was told of in a message.
+    Call,
+    /// A server's.
+    #[default]
+    Server,
+}
+
 /// A tool as the model shall see it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
     /// Where it comes from: what a call by the exposed name is routed to.
     pub tool: ToolId,
+    /// What it is there for. Default: a server's tool.
+    #[serde(default)]
+    pub kind: ToolKind,
     /// The name that the model uses: `[a-zA-Z_][a-zA-Z0-9_-]{0,62}`.
     pub exposed: String,
     /// What the model reads about it. Blank counts as absent; never cut here.
@@ -150,7 +206,7 @@ impl ToolSpec {
     /// A tool without description that takes any arguments.
     pub fn new(tool: ToolId, exposed: impl Into<String>) -> Self {
         let input_schema = Schema::any_object();
-        Self { tool, exposed: exposed.into(), description: None, input_schema, generation: 0 }
+        Self { tool, kind: ToolKind::Server, exposed: exposed.into(), description: None, input_schema, generation: 0 }
     }
 
     /// A tool of a catalog, under the name that the catalog gave it. Where the server gives no
@@ -161,11 +217,19 @@ impl ToolSpec {
         let title = tool.title.as_ref().or(tool.annotations.title.as_ref());
         Self {
             tool: entry.id.clone(),
+            kind: ToolKind::Server,
             exposed: entry.exposed.as_str().into(),
             description: text.or(title).cloned(),
             input_schema: tool.input_schema.clone(),
             generation: 0,
         }
+    }
+
+    /// Says what it is there for.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ToolKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// Sets the description.
@@ -203,7 +267,7 @@ impl ToolSpec {
 /// assert!(attachment.rendered().contains("[the picture follows]"));
 /// # Ok::<(), proem::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Attachment {
     /// Where it comes from.
@@ -277,7 +341,7 @@ impl Attachment {
 }
 
 /// A picture of an attachment.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[non_exhaustive]
 pub struct AttachedImage {
     /// Such as `image/png`. PNG, JPEG, GIF and WebP are shown, everything else is described.

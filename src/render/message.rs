@@ -1,6 +1,7 @@
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::delimit;
+use super::{delimit, layout::ToolSpec};
 use crate::{
     error::excerpt,
     id::{ResourceId, ServerId},
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// One message of the conversation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Message {
     /// Who says it.
@@ -58,7 +59,8 @@ impl Message {
 }
 
 /// One piece of a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Block {
     /// Text. Blank text is left out: providers refuse it.
@@ -88,6 +90,14 @@ pub enum Block {
         content: Vec<Self>,
         /// The call failed, and the model should see why.
         is_error: bool,
+    },
+    /// Tools that join the conversation here, and are offered from here on: what a call of a
+    /// [search tool](super::ToolKind::Search) found, in its result; or what the host adds, in a message
+    /// of the user. The array of tools stays as it is. Each provider is given them in the form that
+    /// it knows, see [`Deferral`](super::Deferral).
+    Tools {
+        /// The tools, in this order.
+        tools: Vec<ToolSpec>,
     },
 }
 

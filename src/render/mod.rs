@@ -87,7 +87,7 @@ use std::fmt;
 pub(crate) use self::delimit::instructions as rendered_instructions;
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
-    layout::{AttachedImage, Attachment, Layout, ToolSpec},
+    layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
     message::{Block, Message},
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,
@@ -104,6 +104,26 @@ pub trait Provider: fmt::Debug + Send + Sync {
     /// it are quarantined, last in order first; selection keeps below it.
     fn max_tools(&self) -> Option<usize>;
 
+    /// Where tools can be delivered so that the array of tools stays as it is. Default: nowhere.
+    fn deferral(&self) -> Deferral {
+        Deferral::None
+    }
+
     /// Renders the layout. Never fails: a tool that cannot be rendered is left out alone and reported.
     fn render(&self, layout: &Layout) -> Request;
+}
+
+/// Where a provider takes tools besides the array at the front of the request: what
+/// [`Block::Tools`] becomes.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Deferral {
+    /// Nowhere. Definitions are given as text, and called through a tool of
+    /// [kind `Call`](ToolKind::Call).
+    #[default]
+    None,
+    /// In the result of a call of the [search tool](ToolKind::Search).
+    Results,
+    /// There, and wherever the host adds them.
+    Anywhere,
 }

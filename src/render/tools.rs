@@ -38,7 +38,7 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
     let mut candidates: Vec<_> =
         tools.iter().map(|spec| (spec, schema::repair(&spec.input_schema, rules.schema))).collect();
     // The schema decides only between tools that are the same in all else.
-    let key = |spec: &'a ToolSpec| (spec.generation, &spec.tool, &spec.exposed, &spec.description);
+    let key = |spec: &'a ToolSpec| (spec.generation, spec.kind, &spec.tool, &spec.exposed, &spec.description);
     candidates.sort_by(|(a, schema_a), (b, schema_b)| key(a).cmp(&key(b)).then_with(|| schema_a.cmp(schema_b)));
 
     let mut ready = Vec::with_capacity(candidates.len());

@@ -148,6 +148,7 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
                 .collect();
             Some(Part::Result { call_id, parts, is_error: *is_error })
         }
+        Block::Tools { .. } => None,
         Block::ToolCall { .. } | Block::ToolResult { .. } => {
             report
                 .notes

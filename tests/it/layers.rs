@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The groups in the order that data flows. What is not named here stands beside them and may use all.
-const GROUPS: [&[&str]; 10] = [
+const GROUPS: [&[&str]; 12] = [
     &["error", "id", "json", "wildcard"],
     &["protocol", "tokens", "evidence"],
     &["client"],
@@ -16,8 +16,10 @@ const GROUPS: [&[&str]; 10] = [
     &["index"],
     &["retrieval", "selection", "resources", "templates", "prompts", "picker"],
     &["render"],
-    &["call"],
-    &["session", "discovery"],
+    &["prefix", "call"],
+    &["cost"],
+    &["discovery"],
+    &["session"],
     &["host"],
 ];
 
