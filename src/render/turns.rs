@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::{
     delimit,
-    layout::Layout,
+    layout::{Attachment, Layout},
     message::{Block, decoded_len, left_out},
     report::RenderReport,
 };
@@ -86,23 +86,21 @@ pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<C
 pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
     let mut attachments = Vec::new();
     for attachment in layout.ordered_attachments() {
-        attachments.push(Part::Text(attachment.rendered().into()));
-        attachments.extend(attachment.images.iter().map(|image| {
-            picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
-                report.notes.push(format!(
-                    "{}: image described instead of shown: {reason}",
-                    excerpt(&attachment.resource.to_string())
-                ));
-                Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
-            })
-        }));
+        attachments.extend(attached(attachment, report));
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
         turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
     }
     for (i, message) in layout.messages.iter().enumerate() {
-        let parts: Vec<_> = message.content.iter().filter_map(|block| part(block, message.role, i, report)).collect();
+        let parts: Vec<_> = message
+            .content
+            .iter()
+            .flat_map(|block| match block {
+                Block::Attachment(attachment) if message.role == Role::User => attached(attachment, report),
+                block => part(block, message.role, i, report).into_iter().collect(),
+            })
+            .collect();
         match turns.last_mut() {
             _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
             Some(turn) if turn.role == message.role => turn.parts.extend(parts),
@@ -116,6 +114,18 @@ pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Tu
         }
     }
     turns
+}
+
+/// The text of an attachment and its pictures.
+fn attached<'a>(attachment: &'a Attachment, report: &mut RenderReport) -> Vec<Part<'a>> {
+    let images = attachment.images.iter().map(|image| {
+        picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
+            let resource = excerpt(&attachment.resource.to_string());
+            report.notes.push(format!("{resource}: image described instead of shown: {reason}"));
+            Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
+        })
+    });
+    std::iter::once(Part::Text(attachment.rendered().into())).chain(images).collect()
 }
 
 fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderReport) -> Option<Part<'a>> {
@@ -149,6 +159,10 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
             Some(Part::Result { call_id, parts, is_error: *is_error })
         }
         Block::Tools { .. } => None,
+        Block::Attachment(_) => {
+            report.notes.push(format!("messages[{message}]: only the user may attach a resource: left out"));
+            None
+        }
         Block::ToolCall { .. } | Block::ToolResult { .. } => {
             report
                 .notes
