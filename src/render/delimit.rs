@@ -205,7 +205,7 @@ mod tests {
             label in "\\PC{0,20}",
         ) {
             let server = ServerId::new("s").unwrap();
-            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, &text);
+            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, false, &text);
             let lower = whole.to_lowercase();
             prop_assert_eq!(lower.matches("<attachment").count(), 1);
             prop_assert_eq!(lower.matches("</attachment").count(), 1);
