@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -102,7 +103,7 @@ impl Anthropic {
                 ("name", Json::text(*name)),
                 ("input", Json::Raw(arguments)),
             ],
-            Part::Result { call_id, parts, is_error } => {
+            Part::Result { call_id, parts, is_error, .. } => {
                 let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(*call_id))];
                 if !parts.is_empty() {
                     fields.push(("content", Json::Array(parts.iter().map(|part| self.part(part, None)).collect())));
@@ -139,7 +140,8 @@ impl Provider for Anthropic {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
         if turns.first().is_some_and(|turn| turn.role != Role::User) {
             report.notes.push("the first message is not the user's: the API may refuse it".into());
         }
@@ -189,6 +191,6 @@ impl Provider for Anthropic {
         }
         body.end_section();
         body.close(']');
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }

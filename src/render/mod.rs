@@ -72,6 +72,7 @@
 mod anthropic;
 mod body;
 mod delimit;
+mod joining;
 mod layout;
 mod message;
 mod openai_chat;

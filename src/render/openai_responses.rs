@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -73,7 +74,7 @@ impl OpenAiResponses {
                 ("name", Json::text(*name)),
                 ("arguments", Json::text(arguments)),
             ],
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("type", Json::text("function_call_output")),
                 ("call_id", Json::text(*call_id)),
                 ("output", self.output(parts, *is_error)),
@@ -115,7 +116,8 @@ impl Provider for OpenAiResponses {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -175,7 +177,7 @@ impl Provider for OpenAiResponses {
         }
         body.end_section();
         body.close(']');
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

@@ -1,10 +1,12 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{
     delimit,
-    layout::{Attachment, Layout},
+    joining::{Joined, Joining, Place},
+    layout::{Attachment, Layout, ToolSpec},
     message::{Block, decoded_len, left_out},
     report::RenderReport,
+    tools::ReadyTool,
 };
 use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 
@@ -15,6 +17,8 @@ pub(super) struct Turn<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// How many of the first parts are of attachments: their texts and pictures.
     pub(super) attachments: usize,
+    /// Tools that join after it, for a provider that has a form for them. Only in the user's turns.
+    pub(super) added: Vec<ReadyTool<'a>>,
 }
 
 /// A piece of a turn that every provider can be given.
@@ -26,8 +30,9 @@ pub(super) enum Part<'a> {
     Image { mime_type: &'static str, data: &'a str },
     /// Only in the model's turns. The arguments are a canonical JSON object.
     Call { id: &'a str, name: &'a str, arguments: String },
-    /// Only in the user's turns, before everything but attachments. Holds texts and images.
-    Result { call_id: &'a str, parts: Vec<Self>, is_error: bool },
+    /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
+    /// tools that a search found, for a provider that has a form for them: never both.
+    Result { call_id: &'a str, parts: Vec<Self>, found: Vec<ReadyTool<'a>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -82,29 +87,30 @@ pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<C
 /// The conversation with the attachments before its first message.
 ///
 /// Roles alternate, which some providers demand; the attachments are the user's, since it is the
-/// host that attaches on the user's behalf.
-pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
+/// host that attaches on the user's behalf. Tools that join it go through `joining`, in its order.
+pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &mut RenderReport) -> Vec<Turn<'a>> {
     let mut attachments = Vec::new();
     for attachment in layout.ordered_attachments() {
         attachments.extend(attached(attachment, report));
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
-        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
+        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments, added: Vec::new() });
     }
+    let mut searches = BTreeSet::new();
     for (i, message) in layout.messages.iter().enumerate() {
-        let parts: Vec<_> = message
-            .content
-            .iter()
-            .flat_map(|block| match block {
-                Block::Attachment(attachment) if message.role == Role::User => attached(attachment, report),
-                block => part(block, message.role, i, report).into_iter().collect(),
-            })
-            .collect();
+        let mut reader = Reader { message: i, role: message.role, searches: &mut searches, joining, report };
+        let mut read = Turn { role: message.role, parts: Vec::new(), attachments: 0, added: Vec::new() };
+        message.content.iter().for_each(|block| reader.read(block, &mut read));
         match turns.last_mut() {
-            _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
-            Some(turn) if turn.role == message.role => turn.parts.extend(parts),
-            _ => turns.push(Turn { role: message.role, parts, attachments: 0 }),
+            _ if read.parts.is_empty() && read.added.is_empty() => {
+                report.notes.push(format!("messages[{i}]: left out, it says nothing"));
+            }
+            Some(turn) if turn.role == message.role => {
+                turn.parts.extend(read.parts);
+                turn.added.extend(read.added);
+            }
+            _ => turns.push(read),
         }
     }
     for turn in &mut turns {
@@ -128,47 +134,96 @@ fn attached<'a>(attachment: &'a Attachment, report: &mut RenderReport) -> Vec<Pa
     std::iter::once(Part::Text(attachment.rendered().into())).chain(images).collect()
 }
 
-fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderReport) -> Option<Part<'a>> {
-    match block {
-        Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
-        Block::Image { mime_type, data } => {
-            let shown = match role {
-                Role::User => picture(mime_type, data),
-                _ => Err("only the user may show one"),
-            };
-            Some(shown.unwrap_or_else(|reason| {
-                report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
-                Part::Text(left_out("image", mime_type, decoded_len(data)).into())
-            }))
-        }
-        Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
-            let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
-            if too_deep {
-                report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
+/// Reads the blocks of one message.
+struct Reader<'a, 'r> {
+    message: usize,
+    role: Role,
+    /// The calls so far that are searches.
+    searches: &'r mut BTreeSet<&'a str>,
+    joining: &'r mut Joining<'a>,
+    report: &'r mut RenderReport,
+}
+
+impl<'a> Reader<'a, '_> {
+    /// Adds what `block` says to `turn`.
+    fn read(&mut self, block: &'a Block, turn: &mut Turn<'a>) {
+        match block {
+            Block::Text(_) | Block::Image { .. } => turn.parts.extend(self.shown(block)),
+            Block::Attachment(attachment) if self.role == Role::User => {
+                turn.parts.extend(attached(attachment, self.report));
             }
-            let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
-            Some(Part::Call { id, name, arguments })
+            Block::ToolCall { id, name, arguments } if self.role == Role::Assistant => {
+                if self.joining.is_search(name) {
+                    self.searches.insert(id);
+                } else {
+                    self.searches.remove(id.as_str());
+                }
+                let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
+                if too_deep {
+                    self.note("arguments left out, they are nested too deep");
+                }
+                let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
+                turn.parts.push(Part::Call { id, name, arguments });
+            }
+            Block::ToolResult { call_id, content, is_error } if self.role == Role::User => {
+                self.result(call_id, content, *is_error, turn);
+            }
+            Block::Tools { tools } if self.role == Role::User => {
+                let joined = self.join(tools, Place::Message);
+                turn.parts.extend(joined.texts.into_iter().map(Part::Text));
+                turn.added.extend(joined.tools);
+            }
+            Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
+                self.note("the model makes calls, the user gives results, resources and tools: left out");
+            }
         }
-        Block::ToolResult { call_id, content, is_error } if role == Role::User => {
-            // One level: a result holds no calls and no results.
-            let parts = content
-                .iter()
-                .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
-                .filter_map(|block| part(block, role, message, report))
-                .collect();
-            Some(Part::Result { call_id, parts, is_error: *is_error })
+    }
+
+    /// One level: a result holds no calls and no results.
+    fn result(&mut self, call_id: &'a str, content: &'a [Block], is_error: bool, turn: &mut Turn<'a>) {
+        let place = if self.searches.contains(call_id) { Place::Search } else { Place::OtherResult };
+        let (mut parts, mut found) = (Vec::new(), Vec::new());
+        for block in content {
+            if let Block::Tools { tools } = block {
+                let joined = self.join(tools, place);
+                parts.extend(joined.texts.into_iter().map(Part::Text));
+                let native = if place == Place::Search { &mut found } else { &mut turn.added };
+                native.extend(joined.tools);
+            } else {
+                parts.extend(self.shown(block));
+            }
         }
-        Block::Tools { .. } => None,
-        Block::Attachment(_) => {
-            report.notes.push(format!("messages[{message}]: only the user may attach a resource: left out"));
-            None
+        // Definitions stand alone in a result, by every provider's rule: what was said with them follows.
+        let beside =
+            if found.is_empty() && !self.joining.is_bare(place) { Vec::new() } else { std::mem::take(&mut parts) };
+        turn.parts.push(Part::Result { call_id, parts, found, is_error });
+        turn.parts.extend(beside);
+    }
+
+    fn join(&mut self, tools: &'a [ToolSpec], place: Place) -> Joined<'a> {
+        self.joining.join(tools, place, self.message, self.report)
+    }
+
+    /// A text or a picture.
+    fn shown(&mut self, block: &'a Block) -> Option<Part<'a>> {
+        match block {
+            Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
+            Block::Image { mime_type, data } => {
+                let shown = match self.role {
+                    Role::User => picture(mime_type, data),
+                    _ => Err("only the user may show one"),
+                };
+                Some(shown.unwrap_or_else(|reason| {
+                    self.note(&format!("image described instead of shown: {reason}"));
+                    Part::Text(left_out("image", mime_type, decoded_len(data)).into())
+                }))
+            }
+            _ => None,
         }
-        Block::ToolCall { .. } | Block::ToolResult { .. } => {
-            report
-                .notes
-                .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
-            None
-        }
+    }
+
+    fn note(&mut self, what: &str) {
+        self.report.notes.push(format!("messages[{}]: {what}", self.message));
     }
 }
 
