@@ -89,6 +89,7 @@ pub mod catalog;
 pub mod client;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod discovery;
 pub mod error;
 #[cfg(feature = "eval")]
 pub mod eval;
