@@ -87,6 +87,7 @@
 
 pub mod catalog;
 pub mod client;
+pub mod cost;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod discovery;
