@@ -21,12 +21,19 @@ const MAX_GAP: usize = 64;
 const MAX_ATTRIBUTE: usize = 2_048;
 
 /// A resource's text between its delimiters.
-pub(super) fn attachment(resource: &ResourceId, label: Option<&str>, mime_type: Option<&str>, text: &str) -> String {
+pub(super) fn attachment(
+    resource: &ResourceId,
+    label: Option<&str>,
+    mime_type: Option<&str>,
+    supersedes: bool,
+    text: &str,
+) -> String {
     let attributes = [
         ("server", Some(resource.server.as_str())),
         ("uri", Some(&*resource.uri)),
         ("title", label),
         ("type", mime_type),
+        ("supersedes", supersedes.then_some("what was attached of it before")),
     ];
     delimited(ATTACHMENT, &attributes, text)
 }
@@ -208,7 +215,7 @@ mod tests {
             label in "\\PC{0,20}",
         ) {
             let server = ServerId::new("s").unwrap();
-            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, &text);
+            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, false, &text);
             let lower = whole.to_lowercase();
             prop_assert_eq!(lower.matches("<attachment").count(), 1);
             prop_assert_eq!(lower.matches("</attachment").count(), 1);

@@ -70,6 +70,7 @@
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod blocks;
 mod body;
 mod delimit;
 mod joining;
