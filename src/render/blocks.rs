@@ -1,11 +1,9 @@
-use std::collections::BTreeSet;
-
 use super::{
     joining::{Joined, Joining, Place},
     layout::{Attachment, ToolSpec},
     message::{Block, decoded_len, left_out},
     report::RenderReport,
-    turns::{Part, Turn, is_blank},
+    turns::{FAILED, Part, Turn, is_blank},
 };
 use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 
@@ -13,8 +11,6 @@ use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 pub(super) struct Reader<'a, 'r> {
     pub(super) message: usize,
     pub(super) role: Role,
-    /// The calls so far that are searches.
-    pub(super) searches: &'r mut BTreeSet<&'a str>,
     pub(super) joining: &'r mut Joining<'a>,
     pub(super) report: &'r mut RenderReport,
 }
@@ -28,11 +24,7 @@ impl<'a> Reader<'a, '_> {
                 turn.parts.extend(attached(attachment, self.report));
             }
             Block::ToolCall { id, name, arguments } if self.role == Role::Assistant => {
-                if self.joining.is_search(name) {
-                    self.searches.insert(id);
-                } else {
-                    self.searches.remove(id.as_str());
-                }
+                self.joining.called(id, name);
                 let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
                 if too_deep {
                     self.note("arguments left out, they are nested too deep");
@@ -56,7 +48,7 @@ impl<'a> Reader<'a, '_> {
 
     /// One level: a result holds no calls and no results.
     fn result(&mut self, call_id: &'a str, content: &'a [Block], is_error: bool, turn: &mut Turn<'a>) {
-        let place = if self.searches.contains(call_id) { Place::Search } else { Place::OtherResult };
+        let place = self.joining.place(call_id);
         let (mut parts, mut found) = (Vec::new(), Vec::new());
         for block in content {
             if let Block::Tools { tools } = block {
@@ -69,8 +61,13 @@ impl<'a> Reader<'a, '_> {
             }
         }
         // Definitions stand alone in a result, by every provider's rule: what was said with them follows.
-        let beside =
-            if found.is_empty() && !self.joining.is_bare(place) { Vec::new() } else { std::mem::take(&mut parts) };
+        let bare = self.joining.is_bare(place);
+        let mut beside = Vec::new();
+        if bare || !found.is_empty() {
+            beside.extend((bare && is_error).then_some(Part::Text(FAILED.into())));
+            beside.append(&mut parts);
+        }
+        let found = (place == Place::Search).then_some(found);
         turn.parts.push(Part::Result { call_id, parts, found, is_error });
         turn.parts.extend(beside);
     }

@@ -72,6 +72,7 @@
 mod anthropic;
 mod blocks;
 mod body;
+mod breakpoints;
 mod delimit;
 mod joining;
 mod layout;

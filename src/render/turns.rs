@@ -1,4 +1,4 @@
-use std::{borrow::Cow, collections::BTreeSet};
+use std::borrow::Cow;
 
 use super::{
     blocks::{Reader, attached},
@@ -33,7 +33,7 @@ pub(super) enum Part<'a> {
     Call { id: &'a str, name: &'a str, arguments: String },
     /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
     /// tools that a search found, for a provider that has a form for them: never both.
-    Result { call_id: &'a str, parts: Vec<Self>, found: Vec<ReadyTool<'a>>, is_error: bool },
+    Result { call_id: &'a str, parts: Vec<Self>, found: Option<Vec<ReadyTool<'a>>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -46,7 +46,7 @@ impl Part<'_> {
 }
 
 /// What stands before a failed call's result, for providers that have no field for it.
-const FAILED: &str = "[the call failed]";
+pub(super) const FAILED: &str = "[the call failed]";
 
 /// The text of a result, for providers that take nothing else. Images are described.
 pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
@@ -98,11 +98,15 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
     if !attachments.is_empty() {
         turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments, added: Vec::new() });
     }
-    let mut searches = BTreeSet::new();
     for (i, message) in layout.messages.iter().enumerate() {
-        let mut reader = Reader { message: i, role: message.role, searches: &mut searches, joining, report };
+        let mut reader = Reader { message: i, role: message.role, joining, report };
         let mut read = Turn { role: message.role, parts: Vec::new(), attachments: 0, added: Vec::new() };
         message.content.iter().for_each(|block| reader.read(block, &mut read));
+        let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
+        if begins && read.parts.is_empty() && !read.added.is_empty() {
+            // Nobody else speaks here, and tools join after a turn that says something.
+            read.parts.push(Part::Text("[tools are added]".into()));
+        }
         match turns.last_mut() {
             _ if read.parts.is_empty() && read.added.is_empty() => {
                 report.notes.push(format!("messages[{i}]: left out, it says nothing"));
@@ -121,6 +125,17 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
         }
     }
     turns
+}
+
+/// The tools that join in the provider's own form, in the order of the conversation.
+pub(super) fn joined<'a>(turns: &'a [Turn<'a>]) -> impl Iterator<Item = &'a ReadyTool<'a>> {
+    turns.iter().flat_map(|turn| {
+        let found = turn.parts.iter().flat_map(|part| match part {
+            Part::Result { found: Some(found), .. } => found.as_slice(),
+            _ => &[],
+        });
+        found.chain(&turn.added)
+    })
 }
 
 /// Providers refuse a text that is empty or all white space.
