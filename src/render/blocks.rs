@@ -41,7 +41,7 @@ impl<'a> Reader<'a, '_> {
                 turn.added.extend(joined.tools);
             }
             Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
-                self.note("the model makes calls, and the user gives results, tools and resources: left out");
+                self.note("the model makes calls, the user gives results, resources and tools: left out");
             }
         }
     }

@@ -59,14 +59,16 @@ pub(super) enum Place {
 }
 
 impl<'a> Joining<'a> {
-    /// `tools` is the array.
+    /// `tools` is the array. Whoever has a tool there that calls others wants the same text from every
+    /// provider, whatever it could do otherwise.
     pub(super) fn new(tools: &[ReadyTool<'a>], rules: &'static ToolRules, deferral: Deferral) -> Self {
         let own = |kind| tools.iter().find(|tool| tool.spec.kind == kind).map(|tool| tool.spec.exposed.as_str());
         let offered = tools.iter().map(|tool| (tool.spec.exposed.as_str(), &tool.spec.tool)).collect();
         let servers = tools.iter().filter(|tool| tool.spec.kind == ToolKind::Server);
         let routes = servers.map(|tool| (tool.spec.exposed.clone(), tool.spec.tool.clone())).collect();
-        let search = own(ToolKind::Search).filter(|_| deferral != Deferral::None);
         let call = own(ToolKind::Call);
+        let deferral = if call.is_some() { Deferral::None } else { deferral };
+        let search = own(ToolKind::Search).filter(|_| deferral != Deferral::None);
         Self {
             rules,
             deferral,

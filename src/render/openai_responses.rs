@@ -5,7 +5,7 @@ use super::{
     body::{Body, Json},
     delimit,
     joining::Joining,
-    layout::{Layout, ToolKind},
+    layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -63,7 +63,7 @@ impl OpenAiResponses {
     /// Says that the model knows `tool_search` and `additional_tools`: GPT-5.4 and later (OpenAI, tool
     /// search). Default: off, since older models refuse them; what joins the conversation is text then.
     ///
-    /// The [search tool](ToolKind::Search) is then the API's own kind of tool, executed by the client. Its
+    /// The [search tool](super::ToolKind::Search) is then the API's own kind of tool, executed by the client. Its
     /// calls are `tool_search_call` items, and what it finds stands in `tool_search_output` items, grouped
     /// in one namespace for each server: calls of a tool that a search loaded are refused without their
     /// namespace, and so it is known without keeping what the API said. The call's name stays the one that
@@ -74,8 +74,8 @@ impl OpenAiResponses {
         self
     }
 
-    fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
-        if self.tool_search && tool.spec.kind == ToolKind::Search {
+    fn tool<'a>(tool: &'a ReadyTool<'a>, calls: &Calls<'a>) -> Json<'a> {
+        if calls.search == Some(&tool.spec.exposed) {
             let mut fields = vec![
                 ("type", Json::text("tool_search")),
                 ("execution", Json::text("client")),
@@ -182,7 +182,7 @@ impl Provider for OpenAiResponses {
         if let Some(key) = &self.prompt_cache_key {
             body.field("prompt_cache_key", &Json::text(key));
         }
-        body.tools(&tools, |tool, _| self.tool(tool));
+        body.tools(&tools, |tool, _| Self::tool(tool, &calls));
         body.key("input");
         body.open('[');
         if !system.is_empty() {
