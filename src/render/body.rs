@@ -131,6 +131,16 @@ impl Body {
 
     /// Writes the section of tools, or nothing if there are none. `form` gives one tool's object.
     pub(super) fn tools<'a>(&mut self, tools: &'a [ReadyTool<'a>], form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>) {
+        self.tools_and(tools, std::iter::empty(), form);
+    }
+
+    /// The same, and tools after it that are no part of the section: those whose loading is deferred.
+    pub(super) fn tools_and<'a>(
+        &mut self,
+        tools: &'a [ReadyTool<'a>],
+        deferred: impl Iterator<Item = Json<'a>>,
+        form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>,
+    ) {
         if tools.is_empty() {
             return;
         }
@@ -140,8 +150,9 @@ impl Body {
         for (i, tool) in tools.iter().enumerate() {
             self.value(&form(tool, i + 1 == tools.len()));
         }
-        self.close(']');
         self.end_section();
+        deferred.for_each(|tool| self.value(&tool));
+        self.close(']');
     }
 
     pub(super) fn finish(mut self, joining: Joining<'_>, report: RenderReport) -> Request {

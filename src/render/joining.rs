@@ -1,4 +1,7 @@
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
     Deferral,
@@ -21,10 +24,12 @@ pub(super) struct Joining<'a> {
     deferral: Deferral,
     /// Whether the result of a search holds definitions and nothing else, even if none are found.
     bare_searches: bool,
-    /// The name of the tool that searches, if the array has one.
+    /// The name of the tool that searches, if the array has one and the provider knows such tools.
     search: Option<&'a str>,
     /// The name of the tool that calls others, if the array has one.
     call: Option<&'a str>,
+    /// The calls so far that are searches.
+    searches: BTreeSet<&'a str>,
     /// What the model can call by name: the array, and what joined in the provider's own form.
     offered: BTreeMap<&'a str, &'a ToolId>,
     /// What it was told of as text.
@@ -45,28 +50,41 @@ pub(super) struct Joined<'a> {
 /// Where in the conversation tools join.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
-    /// In the result of a search.
+    /// In the result of a search, for a provider that has a form for what it finds.
     Search,
-    /// In the result of another call.
+    /// In another result.
     OtherResult,
     /// In a message of the user.
     Message,
 }
 
 impl<'a> Joining<'a> {
-    /// `tools` is the array.
+    /// `tools` is the array. Whoever has a tool there that calls others wants the same text from every
+    /// provider, whatever it could do otherwise.
     pub(super) fn new(tools: &[ReadyTool<'a>], rules: &'static ToolRules, deferral: Deferral) -> Self {
         let own = |kind| tools.iter().find(|tool| tool.spec.kind == kind).map(|tool| tool.spec.exposed.as_str());
         let offered = tools.iter().map(|tool| (tool.spec.exposed.as_str(), &tool.spec.tool)).collect();
         let servers = tools.iter().filter(|tool| tool.spec.kind == ToolKind::Server);
         let routes = servers.map(|tool| (tool.spec.exposed.clone(), tool.spec.tool.clone())).collect();
-        let (search, call) = (own(ToolKind::Search), own(ToolKind::Call));
-        Self { rules, deferral, bare_searches: false, search, call, offered, told: BTreeMap::new(), routes }
+        let call = own(ToolKind::Call);
+        let deferral = if call.is_some() { Deferral::None } else { deferral };
+        let search = own(ToolKind::Search).filter(|_| deferral != Deferral::None);
+        Self {
+            rules,
+            deferral,
+            bare_searches: false,
+            search,
+            call,
+            searches: BTreeSet::new(),
+            offered,
+            told: BTreeMap::new(),
+            routes,
+        }
     }
 
     /// The result of a search holds definitions and nothing else, even if none are found.
-    pub(super) fn with_bare_searches(mut self, bare: bool) -> Self {
-        self.bare_searches = bare;
+    pub(super) fn with_bare_searches(mut self) -> Self {
+        self.bare_searches = true;
         self
     }
 
@@ -75,20 +93,28 @@ impl<'a> Joining<'a> {
         self.bare_searches && place == Place::Search
     }
 
-    /// Whether a call by this name is a search.
-    pub(super) fn is_search(&self, name: &str) -> bool {
-        self.search == Some(name)
+    /// Notes a call that the model made.
+    pub(super) fn called(&mut self, id: &'a str, name: &str) {
+        if self.search == Some(name) {
+            self.searches.insert(id);
+        } else {
+            self.searches.remove(id);
+        }
+    }
+
+    /// The name of the tool that searches, if the provider has a form for what it finds.
+    pub(super) fn search(&self) -> Option<&'a str> {
+        self.search
+    }
+
+    /// Where the result of this call stands.
+    pub(super) fn place(&self, call_id: &str) -> Place {
+        if self.searches.contains(call_id) { Place::Search } else { Place::OtherResult }
     }
 
     /// Whether tools keep the provider's own form at `place`.
-    pub(super) fn is_native(&self, place: Place) -> bool {
-        match self.deferral {
-            // Whoever has a tool that calls others wants the same text from every provider.
-            _ if self.call.is_some() => false,
-            Deferral::None => false,
-            Deferral::Results => place == Place::Search,
-            Deferral::Anywhere => true,
-        }
+    fn is_native(&self, place: Place) -> bool {
+        place == Place::Search || self.deferral == Deferral::Anywhere
     }
 
     /// Lets `tools` join at `place`, in the message of this number.

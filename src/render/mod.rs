@@ -70,7 +70,9 @@
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod blocks;
 mod body;
+mod breakpoints;
 mod delimit;
 mod joining;
 mod layout;
