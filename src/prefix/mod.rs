@@ -18,9 +18,9 @@
 //! assert!(PrefixDiff::between(&old, &old).extends);
 //!
 //! assert_eq!(PrefixDiff::between(&old, &clock).to_string(), "\
-//! the cache misses from system on: it says something else; 18 of 111 bytes are written anew
-//!  kept    2 of 4 segments, 93 bytes; 0 bytes of them up to the last cache mark of the old request
-//!  parts   at byte 104 of the prefix, byte 138 of the old body, byte 138 of the new body
+//! the cache misses from system on: it says something else; 18 of 114 bytes are written anew
+//!  kept    2 of 4 segments, 96 bytes; 0 bytes of them up to the last cache mark of the old request
+//!  parts   at byte 107 of the prefix, byte 167 of the old body, byte 167 of the new body
 //!          - \"It is 10:41.\"
 //!          + \"It is 10:42.\"");
 //!

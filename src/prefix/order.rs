@@ -86,14 +86,14 @@ mod tests {
     #[test]
     fn the_fewest_explain_an_order() {
         for (numbers, run) in [
-            (&[0, 1, 2] as &[usize], 3),
-            (&[1, 2, 3, 0], 3),
-            (&[3, 0, 1, 2], 3),
-            (&[1, 0], 1),
-            (&[2, 1, 0], 1),
-            (&[], 0),
+            (vec![0, 1, 2], 3),
+            (vec![1, 2, 3, 0], 3),
+            (vec![3, 0, 1, 2], 3),
+            (vec![1, 0], 1),
+            (vec![2, 1, 0], 1),
+            (vec![], 0),
         ] {
-            assert_eq!(longest_run(numbers).len(), run, "{numbers:?}");
+            assert_eq!(longest_run(&numbers).len(), run, "{numbers:?}");
         }
     }
 

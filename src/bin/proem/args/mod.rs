@@ -1,4 +1,5 @@
 mod catalog;
+mod diff;
 #[cfg(feature = "eval")]
 mod eval;
 mod filter;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::eval::{EvalArgs, QueriesArg};
 pub(crate) use self::{
     catalog::CatalogArgs,
+    diff::DiffArgs,
     filter::{FilterArgs, TopicsArg},
     plan::PlanArgs,
     prompt::PromptArgs,
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     /// are left. Running this is the user's act: nothing else in this program asks a server for a
     /// prompt.
     Prompt(PromptArgs),
+    /// Explain why a provider's prompt cache would miss between two saved requests
+    Diff(DiffArgs),
     /// Measure retrieval on benchmark sets
     #[cfg(feature = "eval")]
     Eval(EvalArgs),
