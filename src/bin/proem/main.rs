@@ -5,6 +5,7 @@
 mod args;
 mod catalog;
 mod choose;
+mod conversation;
 #[cfg(feature = "eval")]
 mod eval;
 mod output;
