@@ -5,6 +5,7 @@
 mod args;
 mod catalog;
 mod choose;
+mod conversation;
 mod diff;
 #[cfg(feature = "eval")]
 mod eval;

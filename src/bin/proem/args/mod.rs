@@ -11,6 +11,7 @@ mod query;
 mod resources;
 mod retriever;
 mod search;
+mod session;
 mod sources;
 
 use clap::{Parser, Subcommand};
@@ -29,6 +30,7 @@ pub(crate) use self::{
     resources::{ReadArgs, ResourceArgs, ResourcesArgs},
     retriever::{EmbedderArg, RetrieverArg, RetrieverArgs},
     search::SearchArgs,
+    session::SessionArgs,
     sources::SourceArgs,
 };
 
