@@ -90,6 +90,7 @@ pub mod client;
 pub mod cost;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod discovery;
 pub mod error;
 #[cfg(feature = "eval")]
 pub mod eval;

@@ -70,8 +70,11 @@
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod blocks;
 mod body;
+mod breakpoints;
 mod delimit;
+mod joining;
 mod layout;
 mod message;
 mod openai_chat;

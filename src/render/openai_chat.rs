@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -82,7 +83,7 @@ impl OpenAiChat {
                 let function = vec![("name", Json::text(*name)), ("arguments", Json::text(arguments))];
                 vec![("type", Json::text("function")), ("id", Json::text(*id)), ("function", Json::Object(function))]
             }
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("role", Json::text("tool")),
                 ("tool_call_id", Json::text(*call_id)),
                 ("content", Json::text(result_text(parts, *is_error))),
@@ -158,7 +159,8 @@ impl Provider for OpenAiChat {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -198,7 +200,7 @@ impl Provider for OpenAiChat {
         }
         body.end_section();
         body.close(']');
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 
