@@ -17,6 +17,7 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod cost;
 #[cfg(feature = "tantivy")]
 mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
