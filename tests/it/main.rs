@@ -9,6 +9,8 @@ mod attacks;
 mod captures;
 mod catalog;
 #[cfg(feature = "cli")]
+mod command_diff;
+#[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
 mod command_prompts;
@@ -47,6 +49,7 @@ mod names;
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
+mod prefix;
 mod prompts;
 mod protocol;
 mod reads;
