@@ -5,6 +5,14 @@
 //! share what they have in common from the front; everything after the first difference is paid
 //! for anew.
 
+mod dialect;
+mod forms;
+mod node;
+mod reader;
 mod segment;
+mod settings;
 
-pub use self::segment::{Mark, Prefix, Segment};
+pub use self::{
+    dialect::Dialect,
+    segment::{Mark, Prefix, Segment, Setting},
+};
