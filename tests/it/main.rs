@@ -17,6 +17,7 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod deferral;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(all(feature = "bundled", feature = "eval"))]
