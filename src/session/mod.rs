@@ -8,14 +8,22 @@
 //! given the tools that it means. [`Turn::prompt`] takes up a prompt that the user invoked, and
 //! [`Session::drift`] says what became of it since.
 
+mod auto;
 mod composer;
 mod context;
+mod deliver;
+mod delivered;
+mod delivery;
+mod event;
 mod hooks;
 mod instructions;
 mod memory;
+mod options;
 mod prompt;
+mod record;
 mod report;
 mod resource_report;
+mod saved;
 mod searcher;
 mod turn;
 
@@ -23,12 +31,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 
-use self::memory::Memory;
 pub use self::{
     composer::Composer,
     context::{Context, Timings},
+    delivered::Delivered,
+    delivery::Delivery,
+    event::SessionEvent,
     hooks::Hooks,
     instructions::{Instructions, ServerInstructions},
+    options::SessionOptions,
     prompt::RenderedPrompt,
     report::{
         CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport, SelectionReport,
@@ -37,22 +48,32 @@ pub use self::{
     resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
     turn::Turn,
 };
+use self::{memory::Memory, record::Record};
 use crate::{
     Error, Result,
+    catalog::Catalog,
     id::ToolId,
     prompts::{Drift, Invoked, drift},
-    retrieval::Query,
+    render::Message,
+    retrieval::{Filter, Query},
+    selection::SelectionOptions,
 };
 
 /// One conversation with a model.
 #[derive(Debug)]
 pub struct Session {
     composer: Arc<Composer>,
+    options: SessionOptions,
     now: Timestamp,
     offered: BTreeMap<String, ToolId>,
     memory: Memory,
     /// The prompts that it took up, oldest first.
     invoked: Vec<Invoked>,
+    record: Record,
+    /// What happened since the last turn.
+    event: Option<SessionEvent>,
+    /// What the last turn's tools were selected with; none before its first turn.
+    filter: Option<(Filter, SelectionOptions)>,
 }
 
 impl Session {
@@ -63,7 +84,22 @@ impl Session {
     /// A new conversation. `now` is what recency is measured against in all of its turns, so that
     /// the passing of time moves nothing in its prefix.
     pub fn new(composer: Arc<Composer>, now: Timestamp) -> Self {
-        Self { composer, now, offered: BTreeMap::new(), memory: Memory::default(), invoked: Vec::new() }
+        Self::with_options(composer, now, SessionOptions::default())
+    }
+
+    /// A new conversation that is carried on as `options` say.
+    pub fn with_options(composer: Arc<Composer>, now: Timestamp, options: SessionOptions) -> Self {
+        Self {
+            composer,
+            options,
+            now,
+            offered: BTreeMap::new(),
+            memory: Memory::default(),
+            invoked: Vec::new(),
+            record: Record::default(),
+            event: None,
+            filter: None,
+        }
     }
 
     /// Starts a turn: `query` is what tools are searched with, and its text the newest user message.
@@ -75,9 +111,22 @@ impl Session {
         Turn::new(self, query.into())
     }
 
-    /// Says that a tool was called, so that a follow-up finds it again.
+    /// Says that a tool was called, so that a follow-up finds it again, and so that it goes on when the
+    /// prefix is made anew.
     pub fn used(&mut self, tool: &ToolId) {
         self.memory.used(tool);
+        self.record.used(tool);
+    }
+
+    /// Says that the provider's cache holds nothing of the conversation any more. The next turn makes
+    /// the prefix anew.
+    pub fn event(&mut self, event: SessionEvent) {
+        self.event = Some(event);
+    }
+
+    /// How tools reach the model: what [`Delivery::Auto`] chose. `None` before the first turn.
+    pub fn delivery(&self) -> Option<Delivery> {
+        self.record.delivery
     }
 
     /// The prompts that the user [invoked](Turn::prompt) in this conversation, oldest first.
@@ -97,6 +146,32 @@ impl Session {
     /// [`Error::UnknownTool`] for a name that was never offered in it.
     pub fn route(&self, exposed: &str) -> Result<&ToolId> {
         self.offered.get(exposed).ok_or_else(|| Error::UnknownTool { exposed: crate::error::excerpt(exposed) })
+    }
+
+    /// Takes up the host's messages before a turn is decided: gives how tools are delivered, and those
+    /// that go on from what came before.
+    fn open(
+        &mut self,
+        messages: &[Message],
+        catalog: &Catalog,
+        filter: &Filter,
+        notes: &mut Vec<String>,
+    ) -> (Delivery, Vec<ToolId>) {
+        let event = self.event.take();
+        let mut carried = if event.is_some() { self.record.restart() } else { Vec::new() };
+        let rewritten = self.record.follow(messages);
+        let delivery = match self.record.delivery {
+            Some(delivery) => delivery,
+            None => auto::resolve(&self.options, catalog, filter),
+        };
+        if delivery == Delivery::PerTurn {
+            carried.clear();
+        } else if let Some(place) = rewritten {
+            notes.push(format!(
+                "the conversation is another one from message {place} on: what joined it after that is gone"
+            ));
+        }
+        (delivery, carried)
     }
 
     fn remember(&mut self, invoked: Vec<Invoked>) {
