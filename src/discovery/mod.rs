@@ -38,7 +38,8 @@ impl Outline {
     pub fn new(catalog: &Catalog, filter: &Filter) -> Self {
         let mut lines: Vec<String> = Vec::new();
         for server in catalog.servers() {
-            let tools = catalog.tools().iter().filter(|tool| tool.id.server == server.id && filter.passes(tool)).count();
+            let tools =
+                catalog.tools().iter().filter(|tool| tool.id.server == server.id && filter.passes(tool)).count();
             if tools > 0 {
                 lines.push(format!("{}: {tools} tools", server.id));
             }
