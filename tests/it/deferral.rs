@@ -391,6 +391,21 @@ fn blocks(request: &Request) -> Vec<Option<Option<u32>>> {
     conversation.map(|segment| segment.mark.map(|mark| mark.ttl_seconds)).collect()
 }
 
+#[test]
+fn a_long_turn_marks_where_the_last_request_ended_instead_of_the_tools() {
+    let marked = |calls: usize, attached: bool, system: bool| -> Vec<String> {
+        let step = Step { calls: vec![None; calls], added: vec![], said: (0, 0) };
+        let layouts = conversation(false, attached, system, &[step]);
+        let prefix = Prefix::read(Anthropic::new().render(layouts.last().unwrap()).as_str()).unwrap();
+        prefix.segments.into_iter().filter(|segment| segment.mark.is_some()).map(|segment| segment.path).collect()
+    };
+    let (tool, host, notes) = ("tools[1]", "system[0]", "messages[0].content[0]");
+    assert_eq!(marked(5, true, true), [tool, host, notes, "messages[2].content[5]"]);
+    assert_eq!(marked(9, true, true), [host, notes, "messages[0].content[1]", "messages[2].content[9]"]);
+    assert_eq!(marked(9, true, false), [tool, notes, "messages[0].content[1]", "messages[2].content[9]"]);
+    assert_eq!(marked(9, false, true), [tool, host, "messages[0].content[0]", "messages[2].content[9]"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
