@@ -99,28 +99,18 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{prefix::Segment, render::SectionKind, tokens::BytesPerToken};
-
-    fn segment(text: &str, mark: Option<Mark>) -> Segment {
-        Segment {
-            section: SectionKind::Messages,
-            path: String::new(),
-            name: None,
-            range: 0..0,
-            text: text.into(),
-            digest: Digest::of_bytes(text),
-            mark,
-        }
-    }
+    use crate::tokens::BytesPerToken;
 
     #[test]
     fn a_prefix_is_counted_block_by_block() {
         let counts = CountCache::new(Arc::new(BytesPerToken::new(1)));
         let mark = Mark { ttl_seconds: Some(3_600) };
-        let prefix = Prefix { segments: vec![segment("abc", Some(mark)), segment("defgh", None)] };
+        let body = r#"{"system": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+            "messages": [{"role": "user", "content": "defgh"}]}"#;
+        let prefix = Prefix::read(body).unwrap();
         let prompt = Prompt::of(&prefix, &counts);
         let blocks: Vec<_> = prompt.positions().iter().map(|block| (block.tokens, block.mark)).collect();
-        assert_eq!(blocks, [(3, Some(mark)), (8, None)]);
+        assert_eq!(blocks, [(3, Some(mark)), (10, None)]);
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub(super) fn read(body: Node<'_, '_>, dialect: Dialect) -> Result<(Vec<Segment>
 
 fn anthropic(body: Node<'_, '_>, reader: &mut Reader) -> Result<()> {
     for (path, tool) in list(body, "tools", "tools")? {
-        if !is_deferred(tool) {
+        if is_deferred(tool) {
+            reader.defer(tool);
+        } else {
             reader.tool(path, tool);
         }
     }

@@ -1,3 +1,5 @@
+use std::{borrow::Cow, collections::BTreeMap};
+
 use super::{
     forms::is_deferred,
     node::Node,
@@ -12,12 +14,29 @@ pub(super) struct Reader {
     has_images: bool,
     /// The text of the segment that is being read.
     text: String,
+    /// What stands for a reference to a tool, by the tool's name.
+    deferred: BTreeMap<String, String>,
 }
 
 impl Reader {
     /// The segments, and whether a message holds a picture.
     pub(super) fn finish(self) -> (Vec<Segment>, bool) {
         (self.segments, self.has_images)
+    }
+
+    /// A tool that is no part of the prefix by itself: its definition stands wherever it is referred to
+    /// (Anthropic, tool search tool).
+    pub(super) fn defer(&mut self, tool: Node<'_, '_>) {
+        let Some(name) = tool.get("name").and_then(Node::text) else { return };
+        let mut definition = String::from("{");
+        for (key, value) in tool.fields().filter(|(key, _)| *key != "defer_loading") {
+            definition.push_str(if definition.len() > 1 { ",\"" } else { "\"" });
+            definition.push_str(key);
+            definition.push_str("\":");
+            value.write(&mut definition);
+        }
+        definition.push('}');
+        self.deferred.insert(name.into(), definition);
     }
 
     /// A tool, by the name that it has in one of the forms.
@@ -135,10 +154,15 @@ impl Reader {
                 "tools" if is_tool => self.write_list(value.items().filter(|tool| !is_deferred(*tool)), &mut inner),
                 // A result, or a message of more than blocks.
                 "content" if !is_tool && value.is_array() => self.write_list(value.items(), &mut inner),
+                // What an addition adds.
+                "tool" if !is_tool => inner = self.write(value, false).or(inner),
                 _ => value.write(&mut self.text),
             }
         }
         self.text.push('}');
+        if !is_tool && let Some(definition) = reference(item).and_then(|name| self.deferred.get(&*name)) {
+            self.text.push_str(definition);
+        }
         own.or(inner)
     }
 
@@ -152,6 +176,12 @@ impl Reader {
         }
         self.text.push(']');
     }
+}
+
+/// The name of the tool that a block refers to.
+fn reference<'a>(block: Node<'_, 'a>) -> Option<Cow<'a, str>> {
+    block.get("type").filter(|kind| kind.raw() == r#""tool_reference""#)?;
+    block.get("tool_name").or_else(|| block.get("name"))?.text()
 }
 
 /// The text of a block that holds nothing else.

@@ -17,7 +17,8 @@ pub struct Prefix {
     /// What stands beside the text and decides too, in a fixed order.
     pub settings: Vec<Setting>,
     /// From the front: tools, system text, messages, wherever they stand in the body. Tools whose
-    /// loading is deferred are not among them where they are no part of the cached prefix.
+    /// loading is deferred are not among them where they are no part of the cached prefix; the text of
+    /// a block that refers to one holds its definition, as the prompt does.
     pub segments: Vec<Segment>,
 }
 

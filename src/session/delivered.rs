@@ -54,13 +54,19 @@ impl Delivered {
         (!self.gone.is_empty()).then(|| self.offered.keys().cloned().collect())
     }
 
+    /// What it did to the prefix, if it changed what stood there.
+    pub(super) fn decision(&self) -> Option<String> {
+        match self.policy {
+            Delivery::PerTurn if self.turn > 1 => Some("delivery per_turn selects the array anew in each turn".into()),
+            Delivery::Append if self.turn > 1 && !self.joined.is_empty() => {
+                Some(format!("delivery append added to the array: {}", list(&self.joined)))
+            }
+            _ => None,
+        }
+    }
+
     /// What a host should know.
     pub(super) fn notes(&self) -> Vec<String> {
-        let list = |tools: &[ToolId]| {
-            let names: Vec<_> = tools.iter().take(Self::NAMED).map(ToString::to_string).collect();
-            let more = tools.len().saturating_sub(Self::NAMED);
-            if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
-        };
         let mut notes = Vec::new();
         if !self.withheld.is_empty() {
             notes.push(format!("delivery {} leaves out what this turn needs: {}", self.policy, list(&self.withheld)));
@@ -73,7 +79,13 @@ impl Delivered {
         }
         notes
     }
+}
 
-    /// The most tools that a note names.
-    const NAMED: usize = 5;
+/// The most tools that a sentence names.
+const NAMED: usize = 5;
+
+fn list(tools: &[ToolId]) -> String {
+    let names: Vec<_> = tools.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = tools.len().saturating_sub(NAMED);
+    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
 }

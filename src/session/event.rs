@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A moment at which a provider's cache holds nothing of the conversation, and its prefix may be made
@@ -14,4 +16,15 @@ pub enum SessionEvent {
     ModelSwitched,
     /// The conversation goes on with another provider.
     ProviderSwitched,
+}
+
+impl fmt::Display for SessionEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Compacted => "the conversation was compacted",
+            Self::Expired => "the provider forgot the prefix",
+            Self::ModelSwitched => "another model has a cache of its own",
+            Self::ProviderSwitched => "another provider has a cache of its own",
+        })
+    }
 }

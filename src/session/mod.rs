@@ -25,6 +25,7 @@ mod report;
 mod resource_report;
 mod saved;
 mod searcher;
+mod sent;
 mod turn;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -42,13 +43,14 @@ pub use self::{
     options::SessionOptions,
     prompt::RenderedPrompt,
     report::{
-        CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport, SelectionReport,
-        TokenReport, ToolReport,
+        CatalogReport, DeliveryReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport,
+        SelectionReport, TokenReport, ToolReport,
     },
     resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
+    sent::{Observed, Sent},
     turn::Turn,
 };
-use self::{memory::Memory, record::Record};
+use self::{memory::Memory, record::Record, sent::Wire};
 use crate::{
     Error, Result,
     catalog::Catalog,
@@ -74,6 +76,9 @@ pub struct Session {
     event: Option<SessionEvent>,
     /// What the last turn's tools were selected with; none before its first turn.
     filter: Option<(Filter, SelectionOptions)>,
+    /// What the last turn did to the prefix.
+    decision: Option<String>,
+    wire: Wire,
 }
 
 impl Session {
@@ -99,6 +104,8 @@ impl Session {
             record: Record::default(),
             event: None,
             filter: None,
+            decision: None,
+            wire: Wire::default(),
         }
     }
 
@@ -155,21 +162,30 @@ impl Session {
         messages: &[Message],
         catalog: &Catalog,
         filter: &Filter,
+        selection: &SelectionOptions,
         notes: &mut Vec<String>,
     ) -> (Delivery, Vec<ToolId>) {
         let event = self.event.take();
-        let mut carried = if event.is_some() { self.record.restart() } else { Vec::new() };
+        let mut carried = Vec::new();
+        self.decision = None;
+        if let Some(event) = event {
+            self.decision = Some(format!("the prefix was made anew: {event}"));
+            carried = self.record.restart();
+            if matches!(event, SessionEvent::ModelSwitched | SessionEvent::ProviderSwitched) {
+                self.wire.forget();
+            }
+        }
         let rewritten = self.record.follow(messages);
         let delivery = match self.record.delivery {
             Some(delivery) => delivery,
-            None => auto::resolve(&self.options, catalog, filter),
+            None => auto::resolve(&self.options, selection, catalog, filter),
         };
         if delivery == Delivery::PerTurn {
             carried.clear();
         } else if let Some(place) = rewritten {
-            notes.push(format!(
-                "the conversation is another one from message {place} on: what joined it after that is gone"
-            ));
+            let rewritten = format!("the conversation is another one from message {place} on");
+            notes.push(format!("{rewritten}: what joined it after that is gone"));
+            self.decision.get_or_insert(rewritten);
         }
         (delivery, carried)
     }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::delivery::Delivery;
 use crate::{
+    cost::PriceSheet,
     render::{Deferral, Provider},
     selection::SelectionOptions,
     tokens::TokenBudget,
@@ -16,6 +17,13 @@ pub struct SessionOptions {
     /// Whom the conversation is held with: it says where tools can join. Default: not known; tools
     /// that join later are then text, which every provider takes.
     pub provider: Option<Arc<dyn Provider>>,
+    /// What the model costs, and how its prompts are cached: for predictions, and for
+    /// [`Delivery::Auto`]. Default: none; nothing is predicted, and `Auto` takes the first sheet of the
+    /// provider.
+    pub prices: Option<PriceSheet>,
+    /// How many turns the conversation is expected to have, for [`Delivery::Auto`]. Default: 4: tasks
+    /// of benchmarks have three, and people ask on.
+    pub turns: usize,
     /// The most tools of the first turn where the model can search for more. Default: 10, which
     /// offers nine in ten of the tools that the first 20 would.
     pub first: usize,
@@ -29,7 +37,15 @@ pub struct SessionOptions {
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { delivery: Delivery::PerTurn, provider: None, first: 10, later: 5, outline: TokenBudget::new(600) }
+        Self {
+            delivery: Delivery::PerTurn,
+            provider: None,
+            prices: None,
+            turns: 4,
+            first: 10,
+            later: 5,
+            outline: TokenBudget::new(600),
+        }
     }
 }
 
@@ -56,6 +72,20 @@ impl SessionOptions {
     #[must_use]
     pub fn with_shared_provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.provider = Some(provider);
+        self
+    }
+
+    /// Says what the model costs, and how its prompts are cached.
+    #[must_use]
+    pub fn with_prices(mut self, sheet: PriceSheet) -> Self {
+        self.prices = Some(sheet);
+        self
+    }
+
+    /// Says how many turns the conversation is expected to have.
+    #[must_use]
+    pub fn with_turns(mut self, turns: usize) -> Self {
+        self.turns = turns;
         self
     }
 

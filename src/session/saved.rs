@@ -4,7 +4,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Session, composer::Composer, memory::Memory, options::SessionOptions, record::Record};
+use super::{
+    Session, composer::Composer, event::SessionEvent, memory::Memory, options::SessionOptions, record::Record,
+    sent::Wire,
+};
 use crate::{
     Error, Result,
     catalog::PromptEntry,
@@ -27,6 +30,9 @@ struct Saved {
     offered: BTreeMap<String, ToolId>,
     memory: Memory,
     invoked: Vec<SavedPrompt>,
+    /// What happened since the last turn.
+    event: Option<SessionEvent>,
+    wire: Wire,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -64,6 +70,8 @@ impl Session {
             offered: self.offered.clone(),
             memory: self.memory.clone(),
             invoked: self.invoked.iter().map(prompt).collect(),
+            event: self.event,
+            wire: self.wire.clone(),
         };
         // Strings, numbers and canonical schemas: there is nothing in it that has no JSON.
         serde_json::to_string(&saved).unwrap_or_default()
@@ -94,6 +102,8 @@ impl Session {
         session.record = saved.record;
         session.offered = saved.offered;
         session.memory = saved.memory;
+        session.event = saved.event;
+        session.wire = saved.wire;
         session.invoked = saved.invoked.into_iter().map(prompt).collect::<Result<_>>()?;
         Ok(session)
     }

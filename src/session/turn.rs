@@ -36,6 +36,8 @@ pub struct Turn<'a> {
     invoked: Vec<Invoked>,
     /// The query is what prompts say: their messages stand for it.
     asked_by_prompt: bool,
+    /// When it is sent.
+    sending: Option<Timestamp>,
 }
 
 impl<'a> Turn<'a> {
@@ -53,6 +55,7 @@ impl<'a> Turn<'a> {
             messages: Vec::new(),
             invoked: Vec::new(),
             asked_by_prompt: false,
+            sending: None,
         }
     }
 
@@ -118,6 +121,14 @@ impl<'a> Turn<'a> {
         self
     }
 
+    /// Says when the turn is sent. If the provider's cache has forgotten the prefix by then, by the
+    /// session's [prices](super::SessionOptions::prices), the prefix is made anew: see
+    /// [`SessionEvent::Expired`](super::SessionEvent::Expired). Default: not known, nothing expires.
+    pub fn sending(mut self, at: Timestamp) -> Self {
+        self.sending = Some(at);
+        self
+    }
+
     /// Names the model in the request.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
@@ -159,6 +170,11 @@ impl<'a> Turn<'a> {
     /// [`Error::Index`](crate::Error::Index) if the catalog cannot be indexed or searched. A
     /// server that fails to give a resource is no error: the resource is left out with the reason.
     pub async fn build(mut self) -> Result<Context> {
+        if let Some(at) = self.sending
+            && self.session.event.is_none()
+        {
+            self.session.event = self.session.expired(at);
+        }
         self.session.memory.complete(&mut self.query);
         let composer = Arc::clone(&self.session.composer);
         let catalog = composer.servers.catalog();
@@ -173,7 +189,7 @@ impl<'a> Turn<'a> {
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
         let messages = self.conversation();
-        let (delivery, carried) = self.session.open(&messages, &catalog, &self.filter, &mut notes);
+        let (delivery, carried) = self.session.open(&messages, &catalog, &self.filter, &self.selection, &mut notes);
         let options = self.session.options.selection(self.selection.clone(), delivery, self.session.record.is_new());
         let selection = select(&catalog, &ranking, &self.filter, &options, composer.counts());
         timings.select = clock.lap();
@@ -209,6 +225,9 @@ impl<'a> Turn<'a> {
             taken.withheld,
         );
         notes.extend(delivered.notes());
+        if self.session.decision.is_none() {
+            self.session.decision = delivered.decision();
+        }
         let layout = self.layout(&messages, &delivered);
         timings.layout = clock.lap();
         self.session.offered.extend(delivered.offered.iter().map(|(name, tool)| (name.clone(), tool.clone())));

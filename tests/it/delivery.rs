@@ -6,6 +6,7 @@ use proem::{
     Host, Session, TokenBudget,
     client::MemoryClient,
     id::{ResourceId, ToolId},
+    prefix::{Prefix, PrefixDiff},
     protocol::Tool,
     render::{Anthropic, Message, Request, SectionKind, ToolKind},
     retrieval::{Filter, Lexical},
@@ -274,4 +275,28 @@ async fn resources_join_at_the_tail_and_supersede_what_changed() {
         );
     }
     assert_eq!(changed.as_str().matches("supersedes=").count(), 1, "{changed}");
+}
+
+#[test]
+fn a_reference_stands_for_the_definition_that_the_provider_puts_there() {
+    let body = |description: &str| {
+        json!({
+            "tools": [
+                {"name": "search_tools", "input_schema": {}},
+                {"name": "merge", "description": description, "input_schema": {}, "defer_loading": true},
+            ],
+            "messages": [
+                {"role": "user", "content": "Hi"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "search_tools", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1",
+                    "content": [{"type": "tool_reference", "tool_name": "merge"}]}]},
+            ],
+        })
+        .to_string()
+    };
+    let prefix = |description| Prefix::read(&body(description)).unwrap();
+    let (one, two) = (prefix("Merge a branch"), prefix("Merge two branches"));
+    assert!(one.segments.last().unwrap().text.contains("Merge a branch"), "{one:?}");
+    let first = PrefixDiff::between(&one, &two).first.unwrap();
+    assert_eq!(first.old.unwrap().path, "messages[2].content[0]");
 }
