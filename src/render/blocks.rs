@@ -37,7 +37,7 @@ impl<'a> Reader<'a, '_> {
             }
             Block::Tools { tools } if self.role == Role::User => {
                 let joined = self.join(tools, Place::Message);
-                turn.parts.extend(joined.texts.into_iter().map(Part::Text));
+                turn.parts.extend(joined.texts.into_iter().map(|text| Part::Text(text.into())));
                 turn.added.extend(joined.tools);
             }
             Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
@@ -48,16 +48,18 @@ impl<'a> Reader<'a, '_> {
 
     /// One level: a result holds no calls and no results.
     fn result(&mut self, call_id: &'a str, content: &'a [Block], is_error: bool, turn: &mut Turn<'a>) {
-        let place = self.joining.place(call_id);
+        let place = self.joining.answered(call_id);
         let (mut parts, mut found) = (Vec::new(), Vec::new());
         for block in content {
-            if let Block::Tools { tools } = block {
-                let joined = self.join(tools, place);
-                parts.extend(joined.texts.into_iter().map(Part::Text));
-                let native = if place == Place::Search { &mut found } else { &mut turn.added };
-                native.extend(joined.tools);
-            } else {
-                parts.extend(self.shown(block));
+            match (block, place) {
+                (Block::Tools { tools }, Some(place)) => {
+                    let joined = self.join(tools, place);
+                    parts.extend(joined.texts.into_iter().map(|text| Part::Text(text.into())));
+                    let native = if place == Place::Search { &mut found } else { &mut turn.added };
+                    native.extend(joined.tools);
+                }
+                (Block::Tools { .. }, None) => self.note("tools in the result of no call: left out"),
+                _ => parts.extend(self.shown(block)),
             }
         }
         // Definitions stand alone in a result, by every provider's rule: what was said with them follows.
@@ -67,7 +69,7 @@ impl<'a> Reader<'a, '_> {
             beside.extend((bare && is_error).then_some(Part::Text(FAILED.into())));
             beside.append(&mut parts);
         }
-        let found = (place == Place::Search).then_some(found);
+        let found = (place == Some(Place::Search)).then_some(found);
         turn.parts.push(Part::Result { call_id, parts, found, is_error });
         turn.parts.extend(beside);
     }

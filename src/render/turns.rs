@@ -99,10 +99,13 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
         turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments, added: Vec::new() });
     }
     for (i, message) in layout.messages.iter().enumerate() {
+        let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
+        if begins && message.role == Role::Assistant {
+            joining.turn();
+        }
         let mut reader = Reader { message: i, role: message.role, joining, report };
         let mut read = Turn { role: message.role, parts: Vec::new(), attachments: 0, added: Vec::new() };
         message.content.iter().for_each(|block| reader.read(block, &mut read));
-        let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
         if begins && read.parts.is_empty() && !read.added.is_empty() {
             // Nobody else speaks here, and tools join after a turn that says something.
             read.parts.push(Part::Text("[tools are added]".into()));

@@ -20,6 +20,7 @@ mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
 mod cost;
+mod deferral;
 #[cfg(feature = "tantivy")]
 mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
