@@ -5,6 +5,8 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+#[cfg(feature = "tantivy")]
+mod cached_prefix;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
