@@ -1,15 +1,14 @@
 use super::{
     Provider,
     body::{Body, Json},
+    choice::{Choice, choice, not_held_back},
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
     tools::{ReadyTool, ToolRules, ready},
-    turns::{Part, system, turns},
+    turns::{Part, system, turns, user_first},
 };
-use crate::protocol::Role;
-
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
 /// Anthropic Messages.
@@ -98,12 +97,12 @@ impl Anthropic {
             }
             Part::Call { id, name, arguments } => vec![
                 ("type", Json::text("tool_use")),
-                ("id", Json::text(*id)),
-                ("name", Json::text(*name)),
+                ("id", Json::text(&**id)),
+                ("name", Json::text(&**name)),
                 ("input", Json::Raw(arguments)),
             ],
             Part::Result { call_id, parts, is_error } => {
-                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(*call_id))];
+                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(&**call_id))];
                 if !parts.is_empty() {
                     fields.push(("content", Json::Array(parts.iter().map(|part| self.part(part, None)).collect())));
                 }
@@ -112,6 +111,21 @@ impl Anthropic {
             }
         };
         self.marked(fields, mark)
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, report: &mut RenderReport) -> Option<Json<'a>> {
+        if matches!(choice, Choice::Among { .. }) {
+            not_held_back(RULES.provider, report);
+        }
+        let (kind, name) = match choice {
+            Choice::Auto | Choice::Among { required: false, .. } => return None,
+            Choice::None => ("none", None),
+            Choice::Required | Choice::Among { required: true, .. } => ("any", None),
+            Choice::Tool(name) => ("tool", Some(*name)),
+        };
+        let mut fields = vec![("type", Json::text(kind))];
+        fields.extend(name.map(|name| ("name", Json::text(name))));
+        Some(Json::Object(fields))
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: Option<CacheTtl>) -> Json<'a> {
@@ -139,10 +153,9 @@ impl Provider for Anthropic {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
-        if turns.first().is_some_and(|turn| turn.role != Role::User) {
-            report.notes.push("the first message is not the user's: the API may refuse it".into());
-        }
+        let mut turns = turns(layout, &mut report);
+        user_first(&mut turns, &mut report);
+        let choice = self.choice(&choice(layout, &tools, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -189,6 +202,9 @@ impl Provider for Anthropic {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(&tools, report)
     }
 }

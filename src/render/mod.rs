@@ -71,6 +71,8 @@
 
 mod anthropic;
 mod body;
+mod calls;
+mod choice;
 mod delimit;
 mod layout;
 mod message;

@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    choice::{Choice, choice},
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -69,13 +70,13 @@ impl OpenAiResponses {
             ],
             Part::Call { id, name, arguments } => vec![
                 ("type", Json::text("function_call")),
-                ("call_id", Json::text(*id)),
-                ("name", Json::text(*name)),
+                ("call_id", Json::text(&**id)),
+                ("name", Json::text(&**name)),
                 ("arguments", Json::text(arguments)),
             ],
             Part::Result { call_id, parts, is_error } => vec![
                 ("type", Json::text("function_call_output")),
-                ("call_id", Json::text(*call_id)),
+                ("call_id", Json::text(&**call_id)),
                 ("output", self.output(parts, *is_error)),
             ],
         };
@@ -92,6 +93,21 @@ impl OpenAiResponses {
             Json::Object(fields)
         });
         Json::Array(failed.into_iter().chain(parts.iter().map(|part| self.part(part, Role::User, false))).collect())
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>) -> Option<Json<'a>> {
+        let function = |name| Json::Object(vec![("type", Json::text("function")), ("name", Json::text(name))]);
+        Some(match choice {
+            Choice::Auto => return None,
+            Choice::None => Json::text("none"),
+            Choice::Required => Json::text("required"),
+            Choice::Tool(name) => function(*name),
+            Choice::Among { allowed, required } => Json::Object(vec![
+                ("type", Json::text("allowed_tools")),
+                ("mode", Json::text(if *required { "required" } else { "auto" })),
+                ("tools", Json::Array(allowed.iter().copied().map(function).collect())),
+            ]),
+        })
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: bool) -> Json<'a> {
@@ -116,6 +132,7 @@ impl Provider for OpenAiResponses {
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
         let turns = turns(layout, &mut report);
+        let choice = self.choice(&choice(layout, &tools, &mut report));
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -175,6 +192,9 @@ impl Provider for OpenAiResponses {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(&tools, report)
     }
 }

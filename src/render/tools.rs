@@ -71,7 +71,7 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
 }
 
 /// The form that every provider accepts, see [`ExposedName`].
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= ExposedName::MAX_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')

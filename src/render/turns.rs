@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::{
+    calls::pair,
     delimit,
     layout::Layout,
     message::{Block, decoded_len, left_out},
@@ -15,6 +16,8 @@ pub(super) struct Turn<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// How many of the first parts are of attachments: their texts and pictures.
     pub(super) attachments: usize,
+    /// What the provider gave with a part, by its place in `parts`. Only in the model's turns.
+    pub(super) signatures: Vec<(usize, &'a str)>,
 }
 
 /// A piece of a turn that every provider can be given.
@@ -25,9 +28,9 @@ pub(super) enum Part<'a> {
     /// Of a type that every provider reads, with well-formed base64.
     Image { mime_type: &'static str, data: &'a str },
     /// Only in the model's turns. The arguments are a canonical JSON object.
-    Call { id: &'a str, name: &'a str, arguments: String },
+    Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: String },
     /// Only in the user's turns, before everything but attachments. Holds texts and images.
-    Result { call_id: &'a str, parts: Vec<Self>, is_error: bool },
+    Result { call_id: Cow<'a, str>, parts: Vec<Self>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -99,22 +102,34 @@ pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Tu
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
-        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
+        turns.push(Turn {
+            role: Role::User,
+            attachments: attachments.len(),
+            parts: attachments,
+            signatures: Vec::new(),
+        });
     }
     for (i, message) in layout.messages.iter().enumerate() {
-        let parts: Vec<_> = message.content.iter().filter_map(|block| part(block, message.role, i, report)).collect();
+        let mut parts = Vec::with_capacity(message.content.len());
+        let mut signatures = Vec::new();
+        for block in &message.content {
+            match block {
+                Block::Signature(signature) if message.role == Role::Assistant && !parts.is_empty() => {
+                    signatures.push((parts.len() - 1, signature.as_str()));
+                }
+                block => parts.extend(part(block, message.role, i, report)),
+            }
+        }
         match turns.last_mut() {
             _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
-            Some(turn) if turn.role == message.role => turn.parts.extend(parts),
-            _ => turns.push(Turn { role: message.role, parts, attachments: 0 }),
+            Some(turn) if turn.role == message.role => {
+                turn.signatures.extend(signatures.into_iter().map(|(part, text)| (turn.parts.len() + part, text)));
+                turn.parts.extend(parts);
+            }
+            _ => turns.push(Turn { role: message.role, parts, attachments: 0, signatures }),
         }
     }
-    for turn in &mut turns {
-        // Results must follow their calls at once, or the request is refused.
-        if let Some(said) = turn.parts.get_mut(turn.attachments..) {
-            said.sort_by_key(|part| !matches!(part, Part::Result { .. }));
-        }
-    }
+    pair(&mut turns, report);
     turns
 }
 
@@ -137,7 +152,7 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
                 report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
             }
             let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
-            Some(Part::Call { id, name, arguments })
+            Some(Part::Call { id: id.into(), name: name.into(), arguments })
         }
         Block::ToolResult { call_id, content, is_error } if role == Role::User => {
             // One level: a result holds no calls and no results.
@@ -146,15 +161,28 @@ fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderRep
                 .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
                 .filter_map(|block| part(block, role, message, report))
                 .collect();
-            Some(Part::Result { call_id, parts, is_error: *is_error })
+            Some(Part::Result { call_id: call_id.into(), parts, is_error: *is_error })
         }
         Block::Tools { .. } => None,
+        Block::Signature(_) => {
+            report.notes.push(format!("messages[{message}]: a signature of nothing that the model said: left out"));
+            None
+        }
         Block::ToolCall { .. } | Block::ToolResult { .. } => {
             report
                 .notes
                 .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
             None
         }
+    }
+}
+
+/// Puts a line of the user before a conversation that the model begins, for providers that refuse one.
+pub(super) fn user_first(turns: &mut Vec<Turn<'_>>, report: &mut RenderReport) {
+    if turns.first().is_some_and(|turn| turn.role != Role::User) {
+        report.notes.push("the first message is not the user's: a line of the user stands before it".into());
+        let parts = vec![Part::Text("[the conversation goes on]".into())];
+        turns.insert(0, Turn { role: Role::User, parts, attachments: 0, signatures: Vec::new() });
     }
 }
 
