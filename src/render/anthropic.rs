@@ -1,5 +1,6 @@
 use super::{
     Provider,
+    blocks::{End, messages},
     body::{Body, Json},
     choice::{Choice, choice, not_held_back},
     layout::Layout,
@@ -9,6 +10,7 @@ use super::{
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, system, turns, user_first},
 };
+use crate::protocol::Role;
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
 /// Anthropic Messages.
@@ -165,43 +167,20 @@ impl Provider for Anthropic {
         body.tools(&tools, |tool, last| self.tool(tool, last));
         if !system.is_empty() {
             body.key("system");
-            body.section(SectionKind::System);
-            body.open('[');
-            for (i, text) in system.iter().enumerate() {
+            let texts = system.iter().enumerate().map(|(i, text)| {
                 let fields = vec![("type", Json::text("text")), ("text", Json::text(&**text))];
-                body.value(&self.marked(fields, (i + 1 == system.len()).then_some(self.prefix_ttl)));
-            }
-            body.close(']');
-            body.end_section();
+                self.marked(fields, (i + 1 == system.len()).then_some(self.prefix_ttl))
+            });
+            body.list(SectionKind::System, texts);
         }
         body.key("messages");
-        body.open('[');
-        for (t, turn) in turns.iter().enumerate() {
-            if turn.attachments == 0 {
-                body.section(SectionKind::Messages);
-            }
-            body.open('{');
-            body.key("content");
-            body.open('[');
-            for (p, part) in turn.parts.iter().enumerate() {
-                let attached = p < turn.attachments;
-                body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
-                let newest = t + 1 == turns.len() && p + 1 == turn.parts.len();
-                let mark = match attached {
-                    true => (p + 1 == turn.attachments).then_some(self.prefix_ttl),
-                    false => newest.then_some(self.tail_ttl.min(self.prefix_ttl)),
-                };
-                body.value(&self.part(part, mark));
-                if p + 1 == turn.attachments {
-                    body.end_section();
-                }
-            }
-            body.close(']');
-            body.field("role", &Json::text(turn.role.as_str()));
-            body.close('}');
-        }
-        body.end_section();
-        body.close(']');
+        messages(&mut body, &turns, "content", Role::as_str, |body, placed| {
+            let mark = placed.ends.map(|end| match end {
+                End::Attachments => self.prefix_ttl,
+                End::Messages => self.tail_ttl.min(self.prefix_ttl),
+            });
+            body.value(&self.part(placed.part, mark));
+        });
         if let Some(choice) = choice {
             body.field("tool_choice", &choice);
         }

@@ -126,10 +126,15 @@ impl Body {
             return;
         }
         self.key("tools");
-        self.section(SectionKind::Tools);
+        self.list(SectionKind::Tools, tools.iter().enumerate().map(|(i, tool)| form(tool, i + 1 == tools.len())));
+    }
+
+    /// Writes an array that is a section.
+    pub(super) fn list<'a>(&mut self, kind: SectionKind, items: impl IntoIterator<Item = Json<'a>>) {
+        self.section(kind);
         self.open('[');
-        for (i, tool) in tools.iter().enumerate() {
-            self.value(&form(tool, i + 1 == tools.len()));
+        for item in items {
+            self.value(&item);
         }
         self.close(']');
         self.end_section();

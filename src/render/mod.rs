@@ -70,10 +70,13 @@
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod bedrock;
+mod blocks;
 mod body;
 mod calls;
 mod choice;
 mod delimit;
+mod gemini;
 mod layout;
 mod message;
 mod openai_chat;
@@ -89,6 +92,8 @@ use std::fmt;
 pub(crate) use self::delimit::instructions as rendered_instructions;
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
+    bedrock::BedrockConverse,
+    gemini::Gemini,
     layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
     message::{Block, Message},
     openai_chat::OpenAiChat,
