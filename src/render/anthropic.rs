@@ -1,8 +1,8 @@
 use super::{
     Provider,
-    blocks::{End, messages},
     body::{Body, Json},
     choice::{Choice, choice, not_held_back},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -10,7 +10,7 @@ use super::{
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, system, turns, user_first},
 };
-use crate::protocol::Role;
+
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
 /// Anthropic Messages.
@@ -103,7 +103,7 @@ impl Anthropic {
                 ("name", Json::text(&**name)),
                 ("input", Json::Raw(arguments)),
             ],
-            Part::Result { call_id, parts, is_error } => {
+            Part::Result { call_id, parts, is_error, .. } => {
                 let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(&**call_id))];
                 if !parts.is_empty() {
                     fields.push(("content", Json::Array(parts.iter().map(|part| self.part(part, None)).collect())));
@@ -155,9 +155,10 @@ impl Provider for Anthropic {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let mut turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let mut turns = turns(layout, &mut joining, &mut report);
         user_first(&mut turns, &mut report);
-        let choice = self.choice(&choice(layout, &tools, &mut report), &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -167,23 +168,46 @@ impl Provider for Anthropic {
         body.tools(&tools, |tool, last| self.tool(tool, last));
         if !system.is_empty() {
             body.key("system");
-            let texts = system.iter().enumerate().map(|(i, text)| {
+            body.section(SectionKind::System);
+            body.open('[');
+            for (i, text) in system.iter().enumerate() {
                 let fields = vec![("type", Json::text("text")), ("text", Json::text(&**text))];
-                self.marked(fields, (i + 1 == system.len()).then_some(self.prefix_ttl))
-            });
-            body.list(SectionKind::System, texts);
+                body.value(&self.marked(fields, (i + 1 == system.len()).then_some(self.prefix_ttl)));
+            }
+            body.close(']');
+            body.end_section();
         }
         body.key("messages");
-        messages(&mut body, &turns, "content", Role::as_str, |body, placed| {
-            let mark = placed.ends.map(|end| match end {
-                End::Attachments => self.prefix_ttl,
-                End::Messages => self.tail_ttl.min(self.prefix_ttl),
-            });
-            body.value(&self.part(placed.part, mark));
-        });
+        body.open('[');
+        for (t, turn) in turns.iter().enumerate() {
+            if turn.attachments == 0 {
+                body.section(SectionKind::Messages);
+            }
+            body.open('{');
+            body.key("content");
+            body.open('[');
+            for (p, part) in turn.parts.iter().enumerate() {
+                let attached = p < turn.attachments;
+                body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
+                let newest = t + 1 == turns.len() && p + 1 == turn.parts.len();
+                let mark = match attached {
+                    true => (p + 1 == turn.attachments).then_some(self.prefix_ttl),
+                    false => newest.then_some(self.tail_ttl.min(self.prefix_ttl)),
+                };
+                body.value(&self.part(part, mark));
+                if p + 1 == turn.attachments {
+                    body.end_section();
+                }
+            }
+            body.close(']');
+            body.field("role", &Json::text(turn.role.as_str()));
+            body.close('}');
+        }
+        body.end_section();
+        body.close(']');
         if let Some(choice) = choice {
             body.field("tool_choice", &choice);
         }
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }

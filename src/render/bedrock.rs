@@ -1,9 +1,10 @@
 use super::{
     CacheTtl, Provider,
-    blocks::{End, messages},
     body::{Body, Json},
     choice::{Choice, choice, not_held_back},
+    joining::Joining,
     layout::Layout,
+    lists::{End, messages},
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -111,7 +112,7 @@ impl BedrockConverse {
                 ];
                 ("toolUse", Json::Object(fields))
             }
-            Part::Result { call_id, parts, is_error } => {
+            Part::Result { call_id, parts, is_error, .. } => {
                 let mut fields =
                     vec![("toolUseId", Json::text(&**call_id)), ("content", self.content(parts, *is_error))];
                 fields.extend((*is_error && self.result_status).then(|| ("status", Json::text("error"))));
@@ -164,9 +165,10 @@ impl Provider for BedrockConverse {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let mut turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let mut turns = turns(layout, &mut joining, &mut report);
         user_first(&mut turns, &mut report);
-        let choice = self.choice(&choice(layout, &tools, &mut report), &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
         let mut specs: Vec<_> = tools.iter().map(|tool| self.tool(tool)).collect();
         if specs.is_empty() && turns.iter().any(calls) {
             report.notes.push(format!("the messages hold calls and the request no tools: `{NO_TOOL}` stands for them"));
@@ -205,7 +207,7 @@ impl Provider for BedrockConverse {
                 body.value(&mark);
             }
         });
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

@@ -1,64 +1,133 @@
+use std::collections::BTreeSet;
+
 use super::{
-    body::{Body, Json},
-    request::SectionKind,
-    turns::{Part, Turn},
+    joining::{Joined, Joining, Place},
+    layout::{Attachment, ToolSpec},
+    message::{Block, decoded_len, left_out},
+    report::RenderReport,
+    turns::{Part, Turn, is_blank},
 };
-use crate::protocol::Role;
+use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 
-/// A part on its way into a message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed<'a> {
-    pub(super) part: &'a Part<'a>,
-    /// What the provider gave with it.
-    pub(super) signature: Option<&'a str>,
-    /// What ends with it, and may carry a cache mark.
-    pub(super) ends: Option<End>,
+/// Reads the blocks of one message.
+pub(super) struct Reader<'a, 'r> {
+    pub(super) message: usize,
+    pub(super) role: Role,
+    /// The calls so far that are searches.
+    pub(super) searches: &'r mut BTreeSet<&'a str>,
+    pub(super) joining: &'r mut Joining<'a>,
+    pub(super) report: &'r mut RenderReport,
 }
 
-/// What a part is the last of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum End {
-    Attachments,
-    /// The newest message.
-    Messages,
-}
-
-/// Writes the messages of a provider whose messages hold everything as lists of blocks, with the
-/// sections that they belong to. `list` is the key of the blocks, which sorts before `role`; `block`
-/// writes one part.
-pub(super) fn messages<'a>(
-    body: &mut Body,
-    turns: &'a [Turn<'a>],
-    list: &str,
-    role: fn(Role) -> &'static str,
-    mut block: impl FnMut(&mut Body, Placed<'a>),
-) {
-    body.open('[');
-    for (t, turn) in turns.iter().enumerate() {
-        if turn.attachments == 0 {
-            body.section(SectionKind::Messages);
-        }
-        body.open('{');
-        body.key(list);
-        body.open('[');
-        for (p, part) in turn.parts.iter().enumerate() {
-            let attached = p < turn.attachments;
-            body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
-            let ends = match (p + 1 == turn.attachments, p + 1 == turn.parts.len() && t + 1 == turns.len()) {
-                (true, _) => Some(End::Attachments),
-                (_, true) => Some(End::Messages),
-                _ => None,
-            };
-            let signature = turn.signatures.iter().find(|(of, _)| *of == p).map(|(_, signature)| *signature);
-            block(body, Placed { part, signature, ends });
-            if ends == Some(End::Attachments) {
-                body.end_section();
+impl<'a> Reader<'a, '_> {
+    /// Adds what `block` says to `turn`.
+    pub(super) fn read(&mut self, block: &'a Block, turn: &mut Turn<'a>) {
+        match block {
+            Block::Text(_) | Block::Image { .. } => turn.parts.extend(self.shown(block)),
+            Block::Attachment(attachment) if self.role == Role::User => {
+                turn.parts.extend(attached(attachment, self.report));
+            }
+            Block::ToolCall { id, name, arguments } if self.role == Role::Assistant => {
+                if self.joining.is_search(name) {
+                    self.searches.insert(id);
+                } else {
+                    self.searches.remove(id.as_str());
+                }
+                let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
+                if too_deep {
+                    self.note("arguments left out, they are nested too deep");
+                }
+                let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
+                turn.parts.push(Part::Call { id: id.into(), name: name.into(), arguments });
+            }
+            Block::ToolResult { call_id, content, is_error } if self.role == Role::User => {
+                self.result(call_id, content, *is_error, turn);
+            }
+            Block::Tools { tools } if self.role == Role::User => {
+                let joined = self.join(tools, Place::Message);
+                turn.parts.extend(joined.texts.into_iter().map(Part::Text));
+                turn.added.extend(joined.tools);
+            }
+            Block::Signature(signature) if !turn.parts.is_empty() && self.role == Role::Assistant => {
+                turn.signatures.push((turn.parts.len() - 1, signature));
+            }
+            Block::Signature(_) => self.note("a signature of nothing that the model said: left out"),
+            Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
+                self.note("the model makes calls, and the user gives results, tools and resources: left out");
             }
         }
-        body.close(']');
-        body.field("role", &Json::text(role(turn.role)));
-        body.close('}');
     }
-    body.end_section();
-    body.close(']');
+
+    /// One level: a result holds no calls and no results.
+    fn result(&mut self, call_id: &'a str, content: &'a [Block], is_error: bool, turn: &mut Turn<'a>) {
+        let place = if self.searches.contains(call_id) { Place::Search } else { Place::OtherResult };
+        let (mut parts, mut found) = (Vec::new(), Vec::new());
+        for block in content {
+            if let Block::Tools { tools } = block {
+                let joined = self.join(tools, place);
+                parts.extend(joined.texts.into_iter().map(Part::Text));
+                let native = if place == Place::Search { &mut found } else { &mut turn.added };
+                native.extend(joined.tools);
+            } else {
+                parts.extend(self.shown(block));
+            }
+        }
+        // Definitions stand alone in a result, by every provider's rule: what was said with them follows.
+        let beside =
+            if found.is_empty() && !self.joining.is_bare(place) { Vec::new() } else { std::mem::take(&mut parts) };
+        turn.parts.push(Part::Result { call_id: call_id.into(), parts, found, is_error });
+        turn.parts.extend(beside);
+    }
+
+    fn join(&mut self, tools: &'a [ToolSpec], place: Place) -> Joined<'a> {
+        self.joining.join(tools, place, self.message, self.report)
+    }
+
+    /// A text or a picture.
+    fn shown(&mut self, block: &'a Block) -> Option<Part<'a>> {
+        match block {
+            Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
+            Block::Image { mime_type, data } => {
+                let shown = match self.role {
+                    Role::User => picture(mime_type, data),
+                    _ => Err("only the user may show one"),
+                };
+                Some(shown.unwrap_or_else(|reason| {
+                    self.note(&format!("image described instead of shown: {reason}"));
+                    Part::Text(left_out("image", mime_type, decoded_len(data)).into())
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    fn note(&mut self, what: &str) {
+        self.report.notes.push(format!("messages[{}]: {what}", self.message));
+    }
+}
+
+/// The text of an attachment and its pictures.
+pub(super) fn attached<'a>(attachment: &'a Attachment, report: &mut RenderReport) -> Vec<Part<'a>> {
+    let images = attachment.images.iter().map(|image| {
+        picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
+            let resource = excerpt(&attachment.resource.to_string());
+            report.notes.push(format!("{resource}: image described instead of shown: {reason}"));
+            Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
+        })
+    });
+    std::iter::once(Part::Text(attachment.rendered().into())).chain(images).collect()
+}
+
+/// A picture, or why it cannot be shown.
+fn picture<'a>(mime_type: &str, data: &'a str) -> Result<Part<'a>, &'static str> {
+    let mime_type = image_type(mime_type).ok_or("it is neither PNG, JPEG, GIF nor WebP")?;
+    if is_base64(data) { Ok(Part::Image { mime_type, data }) } else { Err("its data is no base64") }
+}
+
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    !digits.is_empty()
+        && data.len() - digits.len() <= 2
+        && data.len().is_multiple_of(4)
+        && digits.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
 }

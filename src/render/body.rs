@@ -1,6 +1,7 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use super::{
+    joining::Joining,
     report::RenderReport,
     request::{Request, Section, SectionKind},
     tools::ReadyTool,
@@ -56,6 +57,14 @@ impl<'a> Json<'a> {
                 out.push('}');
             }
         }
+    }
+}
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        self.write(&mut out);
+        f.write_str(&out)
     }
 }
 
@@ -140,11 +149,10 @@ impl Body {
         self.end_section();
     }
 
-    pub(super) fn finish(mut self, tools: &[ReadyTool<'_>], report: RenderReport) -> Request {
+    pub(super) fn finish(mut self, joining: Joining<'_>, report: RenderReport) -> Request {
         self.end_section();
         self.text.push('}');
-        let tools = tools.iter().map(|ready| (ready.spec.exposed.clone(), ready.spec.tool.clone())).collect();
-        Request { body: self.text, sections: self.sections, tools, report }
+        Request { body: self.text, sections: self.sections, tools: joining.into_routes(), report }
     }
 
     /// A comma where one is due: no complete value ends with one of these four.

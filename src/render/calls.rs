@@ -90,7 +90,7 @@ fn answer<'a>(turn: &mut Turn<'a>, mut calls: Vec<Call<'a>>, report: &mut Render
     turn.parts.extend(calls.into_iter().map(|Call { given, id, result }| {
         result.unwrap_or_else(|| {
             report.notes.push(format!("call `{}`: its result is missing, which the model is told", excerpt(&given)));
-            Part::Result { call_id: id, parts: vec![Part::Text(UNANSWERED.into())], is_error: true }
+            Part::Result { call_id: id, parts: vec![Part::Text(UNANSWERED.into())], found: Vec::new(), is_error: true }
         })
     }));
     turn.parts.extend(said);

@@ -1,9 +1,7 @@
-use std::collections::BTreeSet;
-
 use super::{
+    joining::Joining,
     layout::{Layout, ToolChoice},
     report::RenderReport,
-    tools::ReadyTool,
 };
 use crate::error::excerpt;
 
@@ -24,8 +22,8 @@ pub(super) enum Choice<'a> {
 
 /// The layout's choice and its allowed names, made one. Names that are not in the request are left
 /// out with a note, since providers refuse them.
-pub(super) fn choice<'a>(layout: &'a Layout, tools: &[ReadyTool<'_>], report: &mut RenderReport) -> Choice<'a> {
-    let offered: BTreeSet<&str> = tools.iter().map(|tool| tool.spec.exposed.as_str()).collect();
+pub(super) fn choice<'a>(layout: &'a Layout, joining: &Joining<'_>, report: &mut RenderReport) -> Choice<'a> {
+    let offered = joining.offered();
     let notes = &mut report.notes;
     let mut known = |name: &str, what: &str| {
         let known = offered.contains(name);
@@ -86,6 +84,7 @@ mod tests {
     use crate::{
         id::{ServerId, ToolId},
         render::{
+            Deferral,
             layout::ToolSpec,
             schema::PLAIN_ROOT,
             tools::{ToolRules, ready},
@@ -106,7 +105,8 @@ mod tests {
         }
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
-        let choice = super::choice(&layout, &tools, &mut report);
+        let joining = Joining::new(&tools, &RULES, Deferral::None);
+        let choice = super::choice(&layout, &joining, &mut report);
         (format!("{choice:?}"), report.notes)
     }
 

@@ -5,10 +5,11 @@ use serde_json::value::RawValue;
 
 use super::{
     Provider,
-    blocks::{Placed, messages},
     body::{Body, Json},
     choice::{Choice, choice},
+    joining::Joining,
     layout::Layout,
+    lists::{Placed, messages},
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -96,7 +97,7 @@ impl Gemini {
                 call.extend((!self.earlier_models).then(|| ("id", Json::text(&**id))));
                 vec![("functionCall", Json::Object(call))]
             }
-            Part::Result { call_id, parts, is_error } => {
+            Part::Result { call_id, parts, is_error, .. } => {
                 let name = names.get(&**call_id).copied().unwrap_or_default();
                 let mut result = vec![("name", Json::text(name)), ("response", self.response(parts, *is_error))];
                 if !self.earlier_models {
@@ -159,12 +160,13 @@ impl Provider for Gemini {
         let rules = if self.json_schema { &JSON_SCHEMA_RULES } else { &RULES };
         let tools = ready(&layout.tools, rules, &mut report);
         let system = system(layout, &mut report);
-        let mut turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, rules, self.deferral());
+        let mut turns = turns(layout, &mut joining, &mut report);
         user_first(&mut turns, &mut report);
         if !self.earlier_models {
             sign(&mut turns, &mut report);
         }
-        let choice = self.choice(&choice(layout, &tools, &mut report), &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(name) = &self.cached_content {
@@ -196,7 +198,7 @@ impl Provider for Gemini {
         if let Some(choice) = choice {
             body.field("toolConfig", &choice);
         }
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

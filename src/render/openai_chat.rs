@@ -2,6 +2,7 @@ use super::{
     Provider,
     body::{Body, Json},
     choice::{Choice, choice, not_held_back},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -91,7 +92,7 @@ impl OpenAiChat {
                 let function = vec![("name", Json::text(&**name)), ("arguments", Json::text(arguments))];
                 vec![("type", Json::text("function")), ("id", Json::text(&**id)), ("function", Json::Object(function))]
             }
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("role", Json::text("tool")),
                 ("tool_call_id", Json::text(&**call_id)),
                 ("content", Json::text(result_text(parts, *is_error))),
@@ -191,8 +192,9 @@ impl Provider for OpenAiChat {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
-        let choice = self.choice(&choice(layout, &tools, &mut report), &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -235,7 +237,7 @@ impl Provider for OpenAiChat {
         if let Some(choice) = choice {
             body.field("tool_choice", &choice);
         }
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

@@ -2,6 +2,7 @@ use super::{
     Provider,
     body::{Body, Json},
     choice::{Choice, choice},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -74,7 +75,7 @@ impl OpenAiResponses {
                 ("name", Json::text(&**name)),
                 ("arguments", Json::text(arguments)),
             ],
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("type", Json::text("function_call_output")),
                 ("call_id", Json::text(&**call_id)),
                 ("output", self.output(parts, *is_error)),
@@ -131,8 +132,9 @@ impl Provider for OpenAiResponses {
         let mut report = RenderReport::default();
         let tools = ready(&layout.tools, &RULES, &mut report);
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
-        let choice = self.choice(&choice(layout, &tools, &mut report));
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report));
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -195,7 +197,7 @@ impl Provider for OpenAiResponses {
         if let Some(choice) = choice {
             body.field("tool_choice", &choice);
         }
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

@@ -1,13 +1,16 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{
+    blocks::{Reader, attached},
     calls::pair,
     delimit,
+    joining::Joining,
     layout::Layout,
-    message::{Block, decoded_len, left_out},
+    message::{decoded_len, left_out},
     report::RenderReport,
+    tools::ReadyTool,
 };
-use crate::{error::excerpt, json, protocol::Role, resources::image_type};
+use crate::protocol::Role;
 
 /// Neighbouring messages of one role, as every provider takes them.
 #[derive(Debug)]
@@ -18,6 +21,15 @@ pub(super) struct Turn<'a> {
     pub(super) attachments: usize,
     /// What the provider gave with a part, by its place in `parts`. Only in the model's turns.
     pub(super) signatures: Vec<(usize, &'a str)>,
+    /// Tools that join after it, for a provider that has a form for them. Only in the user's turns.
+    pub(super) added: Vec<ReadyTool<'a>>,
+}
+
+impl Turn<'_> {
+    /// A turn that says nothing.
+    pub(super) fn new(role: Role) -> Self {
+        Self { role, parts: Vec::new(), attachments: 0, signatures: Vec::new(), added: Vec::new() }
+    }
 }
 
 /// A piece of a turn that every provider can be given.
@@ -29,8 +41,9 @@ pub(super) enum Part<'a> {
     Image { mime_type: &'static str, data: &'a str },
     /// Only in the model's turns. The arguments are a canonical JSON object.
     Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: String },
-    /// Only in the user's turns, before everything but attachments. Holds texts and images.
-    Result { call_id: Cow<'a, str>, parts: Vec<Self>, is_error: bool },
+    /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
+    /// tools that a search found, for a provider that has a form for them: never both.
+    Result { call_id: Cow<'a, str>, parts: Vec<Self>, found: Vec<ReadyTool<'a>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -85,96 +98,36 @@ pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<C
 /// The conversation with the attachments before its first message.
 ///
 /// Roles alternate, which some providers demand; the attachments are the user's, since it is the
-/// host that attaches on the user's behalf.
-pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
+/// host that attaches on the user's behalf. Tools that join it go through `joining`, in its order.
+pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &mut RenderReport) -> Vec<Turn<'a>> {
     let mut attachments = Vec::new();
     for attachment in layout.ordered_attachments() {
-        attachments.push(Part::Text(attachment.rendered().into()));
-        attachments.extend(attachment.images.iter().map(|image| {
-            picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
-                report.notes.push(format!(
-                    "{}: image described instead of shown: {reason}",
-                    excerpt(&attachment.resource.to_string())
-                ));
-                Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
-            })
-        }));
+        attachments.extend(attached(attachment, report));
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
-        turns.push(Turn {
-            role: Role::User,
-            attachments: attachments.len(),
-            parts: attachments,
-            signatures: Vec::new(),
-        });
+        turns.push(Turn { attachments: attachments.len(), parts: attachments, ..Turn::new(Role::User) });
     }
+    let mut searches = BTreeSet::new();
     for (i, message) in layout.messages.iter().enumerate() {
-        let mut parts = Vec::with_capacity(message.content.len());
-        let mut signatures = Vec::new();
-        for block in &message.content {
-            match block {
-                Block::Signature(signature) if message.role == Role::Assistant && !parts.is_empty() => {
-                    signatures.push((parts.len() - 1, signature.as_str()));
-                }
-                block => parts.extend(part(block, message.role, i, report)),
-            }
-        }
+        let mut reader = Reader { message: i, role: message.role, searches: &mut searches, joining, report };
+        let mut read = Turn::new(message.role);
+        message.content.iter().for_each(|block| reader.read(block, &mut read));
         match turns.last_mut() {
-            _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
-            Some(turn) if turn.role == message.role => {
-                turn.signatures.extend(signatures.into_iter().map(|(part, text)| (turn.parts.len() + part, text)));
-                turn.parts.extend(parts);
+            _ if read.parts.is_empty() && read.added.is_empty() => {
+                report.notes.push(format!("messages[{i}]: left out, it says nothing"));
             }
-            _ => turns.push(Turn { role: message.role, parts, attachments: 0, signatures }),
+            Some(turn) if turn.role == message.role => {
+                let before = turn.parts.len();
+                turn.signatures.extend(read.signatures.into_iter().map(|(part, text)| (before + part, text)));
+                turn.parts.extend(read.parts);
+                turn.added.extend(read.added);
+            }
+            _ => turns.push(read),
         }
     }
     pair(&mut turns, report);
     turns
-}
-
-fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderReport) -> Option<Part<'a>> {
-    match block {
-        Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
-        Block::Image { mime_type, data } => {
-            let shown = match role {
-                Role::User => picture(mime_type, data),
-                _ => Err("only the user may show one"),
-            };
-            Some(shown.unwrap_or_else(|reason| {
-                report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
-                Part::Text(left_out("image", mime_type, decoded_len(data)).into())
-            }))
-        }
-        Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
-            let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
-            if too_deep {
-                report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
-            }
-            let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
-            Some(Part::Call { id: id.into(), name: name.into(), arguments })
-        }
-        Block::ToolResult { call_id, content, is_error } if role == Role::User => {
-            // One level: a result holds no calls and no results.
-            let parts = content
-                .iter()
-                .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
-                .filter_map(|block| part(block, role, message, report))
-                .collect();
-            Some(Part::Result { call_id: call_id.into(), parts, is_error: *is_error })
-        }
-        Block::Tools { .. } => None,
-        Block::Signature(_) => {
-            report.notes.push(format!("messages[{message}]: a signature of nothing that the model said: left out"));
-            None
-        }
-        Block::ToolCall { .. } | Block::ToolResult { .. } => {
-            report
-                .notes
-                .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
-            None
-        }
-    }
 }
 
 /// Puts a line of the user before a conversation that the model begins, for providers that refuse one.
@@ -182,25 +135,11 @@ pub(super) fn user_first(turns: &mut Vec<Turn<'_>>, report: &mut RenderReport) {
     if turns.first().is_some_and(|turn| turn.role != Role::User) {
         report.notes.push("the first message is not the user's: a line of the user stands before it".into());
         let parts = vec![Part::Text("[the conversation goes on]".into())];
-        turns.insert(0, Turn { role: Role::User, parts, attachments: 0, signatures: Vec::new() });
+        turns.insert(0, Turn { parts, ..Turn::new(Role::User) });
     }
 }
 
 /// Providers refuse a text that is empty or all white space.
-fn is_blank(text: &str) -> bool {
+pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
-}
-
-/// A picture, or why it cannot be shown.
-fn picture<'a>(mime_type: &str, data: &'a str) -> Result<Part<'a>, &'static str> {
-    let mime_type = image_type(mime_type).ok_or("it is neither PNG, JPEG, GIF nor WebP")?;
-    if is_base64(data) { Ok(Part::Image { mime_type, data }) } else { Err("its data is no base64") }
-}
-
-fn is_base64(data: &str) -> bool {
-    let digits = data.trim_end_matches('=');
-    !digits.is_empty()
-        && data.len() - digits.len() <= 2
-        && data.len().is_multiple_of(4)
-        && digits.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
 }

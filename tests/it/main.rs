@@ -46,6 +46,7 @@ mod outside;
 mod picker;
 mod prompts;
 mod protocol;
+mod provider_requests;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;
