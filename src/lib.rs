@@ -87,8 +87,10 @@
 
 pub mod catalog;
 pub mod client;
+pub mod cost;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod discovery;
 pub mod error;
 #[cfg(feature = "eval")]
 pub mod eval;

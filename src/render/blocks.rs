@@ -1,11 +1,9 @@
-use std::collections::BTreeSet;
-
 use super::{
     joining::{Joined, Joining, Place},
     layout::{Attachment, ToolSpec},
     message::{Block, decoded_len, left_out},
     report::RenderReport,
-    turns::{Part, Turn, is_blank},
+    turns::{FAILED, Part, Turn, is_blank},
 };
 use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 
@@ -13,8 +11,6 @@ use crate::{error::excerpt, json, protocol::Role, resources::image_type};
 pub(super) struct Reader<'a, 'r> {
     pub(super) message: usize,
     pub(super) role: Role,
-    /// The calls so far that are searches.
-    pub(super) searches: &'r mut BTreeSet<&'a str>,
     pub(super) joining: &'r mut Joining<'a>,
     pub(super) report: &'r mut RenderReport,
 }
@@ -28,11 +24,7 @@ impl<'a> Reader<'a, '_> {
                 turn.parts.extend(attached(attachment, self.report));
             }
             Block::ToolCall { id, name, arguments } if self.role == Role::Assistant => {
-                if self.joining.is_search(name) {
-                    self.searches.insert(id);
-                } else {
-                    self.searches.remove(id.as_str());
-                }
+                self.joining.called(id, name);
                 let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
                 if too_deep {
                     self.note("arguments left out, they are nested too deep");
@@ -45,7 +37,7 @@ impl<'a> Reader<'a, '_> {
             }
             Block::Tools { tools } if self.role == Role::User => {
                 let joined = self.join(tools, Place::Message);
-                turn.parts.extend(joined.texts.into_iter().map(Part::Text));
+                turn.parts.extend(joined.texts.into_iter().map(|text| Part::Text(text.into())));
                 turn.added.extend(joined.tools);
             }
             Block::Signature(signature) if !turn.parts.is_empty() && self.role == Role::Assistant => {
@@ -53,28 +45,35 @@ impl<'a> Reader<'a, '_> {
             }
             Block::Signature(_) => self.note("a signature of nothing that the model said: left out"),
             Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
-                self.note("the model makes calls, and the user gives results, tools and resources: left out");
+                self.note("the model makes calls, the user gives results, resources and tools: left out");
             }
         }
     }
 
     /// One level: a result holds no calls and no results.
     fn result(&mut self, call_id: &'a str, content: &'a [Block], is_error: bool, turn: &mut Turn<'a>) {
-        let place = if self.searches.contains(call_id) { Place::Search } else { Place::OtherResult };
+        let place = self.joining.answered(call_id);
         let (mut parts, mut found) = (Vec::new(), Vec::new());
         for block in content {
-            if let Block::Tools { tools } = block {
-                let joined = self.join(tools, place);
-                parts.extend(joined.texts.into_iter().map(Part::Text));
-                let native = if place == Place::Search { &mut found } else { &mut turn.added };
-                native.extend(joined.tools);
-            } else {
-                parts.extend(self.shown(block));
+            match (block, place) {
+                (Block::Tools { tools }, Some(place)) => {
+                    let joined = self.join(tools, place);
+                    parts.extend(joined.texts.into_iter().map(|text| Part::Text(text.into())));
+                    let native = if place == Place::Search { &mut found } else { &mut turn.added };
+                    native.extend(joined.tools);
+                }
+                (Block::Tools { .. }, None) => self.note("tools in the result of no call: left out"),
+                _ => parts.extend(self.shown(block)),
             }
         }
         // Definitions stand alone in a result, by every provider's rule: what was said with them follows.
-        let beside =
-            if found.is_empty() && !self.joining.is_bare(place) { Vec::new() } else { std::mem::take(&mut parts) };
+        let bare = self.joining.is_bare(place);
+        let mut beside = Vec::new();
+        if bare || !found.is_empty() {
+            beside.extend((bare && is_error).then_some(Part::Text(FAILED.into())));
+            beside.append(&mut parts);
+        }
+        let found = (place == Some(Place::Search)).then_some(found);
         turn.parts.push(Part::Result { call_id: call_id.into(), parts, found, is_error });
         turn.parts.extend(beside);
     }

@@ -131,11 +131,28 @@ impl Body {
 
     /// Writes the section of tools, or nothing if there are none. `form` gives one tool's object.
     pub(super) fn tools<'a>(&mut self, tools: &'a [ReadyTool<'a>], form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>) {
+        self.tools_and(tools, std::iter::empty(), form);
+    }
+
+    /// The same, and tools after it that are no part of the section: those whose loading is deferred.
+    pub(super) fn tools_and<'a>(
+        &mut self,
+        tools: &'a [ReadyTool<'a>],
+        deferred: impl Iterator<Item = Json<'a>>,
+        form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>,
+    ) {
         if tools.is_empty() {
             return;
         }
         self.key("tools");
-        self.list(SectionKind::Tools, tools.iter().enumerate().map(|(i, tool)| form(tool, i + 1 == tools.len())));
+        self.section(SectionKind::Tools);
+        self.open('[');
+        for (i, tool) in tools.iter().enumerate() {
+            self.value(&form(tool, i + 1 == tools.len()));
+        }
+        self.end_section();
+        deferred.for_each(|tool| self.value(&tool));
+        self.close(']');
     }
 
     /// Writes an array that is a section.
@@ -145,8 +162,8 @@ impl Body {
         for item in items {
             self.value(&item);
         }
-        self.close(']');
         self.end_section();
+        self.close(']');
     }
 
     pub(super) fn finish(mut self, joining: Joining<'_>, report: RenderReport) -> Request {

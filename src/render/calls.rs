@@ -22,13 +22,14 @@ const ORPHAN: &str = "[the result of a call that is not before it, left out]";
 ///
 /// A conversation that was cut, stopped while a tool ran, or begun with another provider may have
 /// none of it. What a turn becomes depends on nothing after it, so that one message more changes
-/// no byte before it. The calls of the last turn keep waiting.
-pub(super) fn pair<'a>(turns: &mut [Turn<'a>], report: &mut RenderReport) {
+/// no byte before it. The calls of the last turn keep waiting. `search` is the name of the tool whose
+/// results have a form of their own.
+pub(super) fn pair<'a>(turns: &mut [Turn<'a>], search: Option<&str>, report: &mut RenderReport) {
     let mut ids = BTreeSet::new();
     let mut waiting: Vec<Call<'a>> = Vec::new();
     for turn in turns {
         match turn.role {
-            Role::Assistant => waiting = named(turn, &mut ids, report),
+            Role::Assistant => waiting = named(turn, search, &mut ids, report),
             Role::User => answer(turn, mem::take(&mut waiting), report),
         }
     }
@@ -43,11 +44,18 @@ struct Call<'a> {
     given: Cow<'a, str>,
     /// Its id in the request.
     id: Cow<'a, str>,
+    /// Its result has a form of its own.
+    is_search: bool,
     result: Option<Part<'a>>,
 }
 
 /// The calls of a turn of the model, with names and ids as they are to be.
-fn named<'a>(turn: &mut Turn<'a>, ids: &mut BTreeSet<Cow<'a, str>>, report: &mut RenderReport) -> Vec<Call<'a>> {
+fn named<'a>(
+    turn: &mut Turn<'a>,
+    search: Option<&str>,
+    ids: &mut BTreeSet<Cow<'a, str>>,
+    report: &mut RenderReport,
+) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for part in &mut turn.parts {
         let Part::Call { id, name, .. } = part else { continue };
@@ -63,7 +71,7 @@ fn named<'a>(turn: &mut Turn<'a>, ids: &mut BTreeSet<Cow<'a, str>>, report: &mut
                 (ids.len()..).map(|n| Cow::Owned(format!("call_{n}"))).find(|id| !ids.contains(id)).unwrap_or_default();
         }
         ids.insert(id.clone());
-        calls.push(Call { given, id: id.clone(), result: None });
+        calls.push(Call { given, id: id.clone(), is_search: search == Some(&**name), result: None });
     }
     calls
 }
@@ -87,10 +95,15 @@ fn answer<'a>(turn: &mut Turn<'a>, mut calls: Vec<Call<'a>>, report: &mut Render
             said.push(Part::Text(ORPHAN.into()));
         }
     }
-    turn.parts.extend(calls.into_iter().map(|Call { given, id, result }| {
+    turn.parts.extend(calls.into_iter().map(|Call { given, id, is_search, result }| {
         result.unwrap_or_else(|| {
             report.notes.push(format!("call `{}`: its result is missing, which the model is told", excerpt(&given)));
-            Part::Result { call_id: id, parts: vec![Part::Text(UNANSWERED.into())], found: Vec::new(), is_error: true }
+            Part::Result {
+                call_id: id,
+                parts: vec![Part::Text(UNANSWERED.into())],
+                found: is_search.then(Vec::new),
+                is_error: true,
+            }
         })
     }));
     turn.parts.extend(said);

@@ -1,6 +1,6 @@
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
+    mem,
 };
 
 use super::{
@@ -24,10 +24,12 @@ pub(super) struct Joining<'a> {
     deferral: Deferral,
     /// Whether the result of a search holds definitions and nothing else, even if none are found.
     bare_searches: bool,
-    /// The name of the tool that searches, if the array has one.
+    /// The name of the tool that searches, if the array has one and the provider knows such tools.
     search: Option<&'a str>,
     /// The name of the tool that calls others, if the array has one.
     call: Option<&'a str>,
+    /// Where the results of the model's latest calls stand.
+    calls: BTreeMap<&'a str, Place>,
     /// What the model can call by name: the array, and what joined in the provider's own form.
     offered: BTreeMap<&'a str, &'a ToolId>,
     /// What it was told of as text.
@@ -42,34 +44,47 @@ pub(super) struct Joined<'a> {
     /// Those that join in the provider's own form.
     pub(super) tools: Vec<ReadyTool<'a>>,
     /// Those that join as text, and the names of those that the model has already.
-    pub(super) texts: Vec<Cow<'a, str>>,
+    pub(super) texts: Vec<String>,
 }
 
 /// Where in the conversation tools join.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
-    /// In the result of a search.
+    /// In the result of a search, for a provider that has a form for what it finds.
     Search,
-    /// In the result of another call.
+    /// In another result.
     OtherResult,
     /// In a message of the user.
     Message,
 }
 
 impl<'a> Joining<'a> {
-    /// `tools` is the array.
+    /// `tools` is the array. Whoever has a tool there that calls others wants the same text from every
+    /// provider, whatever it could do otherwise.
     pub(super) fn new(tools: &[ReadyTool<'a>], rules: &'static ToolRules, deferral: Deferral) -> Self {
         let own = |kind| tools.iter().find(|tool| tool.spec.kind == kind).map(|tool| tool.spec.exposed.as_str());
         let offered = tools.iter().map(|tool| (tool.spec.exposed.as_str(), &tool.spec.tool)).collect();
         let servers = tools.iter().filter(|tool| tool.spec.kind == ToolKind::Server);
         let routes = servers.map(|tool| (tool.spec.exposed.clone(), tool.spec.tool.clone())).collect();
-        let (search, call) = (own(ToolKind::Search), own(ToolKind::Call));
-        Self { rules, deferral, bare_searches: false, search, call, offered, told: BTreeMap::new(), routes }
+        let call = own(ToolKind::Call);
+        let deferral = if call.is_some() { Deferral::None } else { deferral };
+        let search = own(ToolKind::Search).filter(|_| deferral != Deferral::None);
+        Self {
+            rules,
+            deferral,
+            bare_searches: false,
+            search,
+            call,
+            calls: BTreeMap::new(),
+            offered,
+            told: BTreeMap::new(),
+            routes,
+        }
     }
 
     /// The result of a search holds definitions and nothing else, even if none are found.
-    pub(super) fn with_bare_searches(mut self, bare: bool) -> Self {
-        self.bare_searches = bare;
+    pub(super) fn with_bare_searches(mut self) -> Self {
+        self.bare_searches = true;
         self
     }
 
@@ -78,23 +93,34 @@ impl<'a> Joining<'a> {
         self.offered.keys().copied().collect()
     }
 
-    /// Whether a result at `place` has no room for texts.
-    pub(super) fn is_bare(&self, place: Place) -> bool {
-        self.bare_searches && place == Place::Search
+    /// Whether a result there has no room for texts.
+    pub(super) fn is_bare(&self, place: Option<Place>) -> bool {
+        self.bare_searches && place == Some(Place::Search)
     }
 
-    /// Whether a call by this name is a search.
-    pub(super) fn is_search(&self, name: &str) -> bool {
-        self.search == Some(name)
+    /// The model begins a turn: its calls before are no longer answered.
+    pub(super) fn turn(&mut self) {
+        self.calls.clear();
+    }
+
+    /// Notes a call that the model made.
+    pub(super) fn called(&mut self, id: &'a str, name: &str) {
+        self.calls.insert(id, if self.search == Some(name) { Place::Search } else { Place::OtherResult });
+    }
+
+    /// Where the result of this call stands; `None` if it answers none, and nothing can join in it.
+    pub(super) fn answered(&mut self, call_id: &str) -> Option<Place> {
+        self.calls.remove(call_id)
+    }
+
+    /// The name of the tool that searches, if the provider has a form for what it finds.
+    pub(super) fn search(&self) -> Option<&'a str> {
+        self.search
     }
 
     /// Whether tools keep the provider's own form at `place`.
-    pub(super) fn is_native(&self, place: Place) -> bool {
-        match self.deferral {
-            Deferral::None => false,
-            Deferral::Results => place == Place::Search,
-            Deferral::Anywhere => true,
-        }
+    fn is_native(&self, place: Place) -> bool {
+        place == Place::Search || self.deferral == Deferral::Anywhere
     }
 
     /// Lets `tools` join at `place`, in the message of this number.
@@ -106,48 +132,46 @@ impl<'a> Joining<'a> {
         report: &mut RenderReport,
     ) -> Joined<'a> {
         let native = self.is_native(place);
-        let mut joined = Vec::with_capacity(tools.len());
+        let mut joined = Joined::default();
         let mut again = Vec::new();
         for spec in tools {
             let name = spec.exposed.as_str();
+            // What was text so far can still become a tool that is called by its name.
             let known = self.offered.get(name).or_else(|| self.told.get(name).filter(|_| !native));
             if known == Some(&&spec.tool) {
                 if !again.contains(&name) {
                     again.push(name);
                 }
-                continue;
-            }
-            let taken = self.offered.get(name).or(self.told.get(name)).is_some_and(|tool| **tool != spec.tool);
-            let free = if taken { Err(NAME_IS_TAKEN.into()) } else { Ok(()) };
-            // Text is the same for every provider.
-            let rules = if native { self.rules.schema } else { schema::PLAIN_ROOT };
-            if let Some(tool) = admit(spec, schema::repair(&spec.input_schema, rules), free, report) {
-                let names = if native { &mut self.offered } else { &mut self.told };
-                names.insert(name, &spec.tool);
-                self.routes.insert(name.into(), spec.tool.clone());
-                joined.push(tool);
+            } else {
+                joined.tools.extend(self.admit(spec, native, report));
             }
         }
-        let mut texts = Vec::new();
-        if !native && !joined.is_empty() {
-            if self.call.is_none() {
-                let (count, provider) = (joined.len(), self.rules.provider);
-                report.notes.push(format!(
-                    "messages[{message}]: {count} tools are given to {provider} as text, and no tool is there to call them through"
-                ));
-            }
-            texts.push(self.text(&joined).into());
-            joined.clear();
+        if !native && !joined.tools.is_empty() {
+            joined.texts.push(self.text(&mem::take(&mut joined.tools), message, report));
         }
         if !again.is_empty() {
-            report.notes.push(format!("messages[{message}]: named again, not defined again: {}", again.join(", ")));
-            texts.push(format!("[you already have: {}]", again.join(", ")).into());
+            let names = again.join(", ");
+            report.notes.push(format!("messages[{message}]: named again, not defined again: {names}"));
+            joined.texts.push(format!("[you already have: {names}]"));
         }
-        Joined { tools: joined, texts }
+        joined
+    }
+
+    fn admit(&mut self, spec: &'a ToolSpec, native: bool, report: &mut RenderReport) -> Option<ReadyTool<'a>> {
+        let name = spec.exposed.as_str();
+        let holder = self.offered.get(name).or(self.told.get(name));
+        let place = if holder.is_some_and(|tool| **tool != spec.tool) { Err(NAME_IS_TAKEN.into()) } else { Ok(()) };
+        // Text is the same for every provider.
+        let rules = if native { self.rules.schema } else { schema::PLAIN_ROOT };
+        let tool = admit(spec, schema::repair(&spec.input_schema, rules), place, report)?;
+        let names = if native { &mut self.offered } else { &mut self.told };
+        names.insert(name, &spec.tool);
+        self.routes.insert(name.into(), spec.tool.clone());
+        Some(tool)
     }
 
     /// The tools as every model can read them.
-    fn text(&self, tools: &[ReadyTool<'_>]) -> String {
+    fn text(&self, tools: &[ReadyTool<'_>], message: usize, report: &mut RenderReport) -> String {
         let lines: Vec<String> = tools
             .iter()
             .map(|tool| {
@@ -158,8 +182,15 @@ impl<'a> Joining<'a> {
             })
             .collect();
         let mut text = delimit::tool_definitions(&lines);
-        if let Some(call) = self.call {
-            text.push_str(&format!("\nCall these through `{call}`, with the tool's `name` and its `arguments`."));
+        match self.call {
+            Some(call) => {
+                text.push_str(&format!("\nCall these through `{call}`, with the tool's `name` and its `arguments`."));
+            }
+            None => report.notes.push(format!(
+                "messages[{message}]: {} tools are given to {} as text, and no tool is there to call them through",
+                tools.len(),
+                self.rules.provider
+            )),
         }
         text
     }

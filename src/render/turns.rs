@@ -1,4 +1,4 @@
-use std::{borrow::Cow, collections::BTreeSet};
+use std::borrow::Cow;
 
 use super::{
     blocks::{Reader, attached},
@@ -43,7 +43,7 @@ pub(super) enum Part<'a> {
     Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: String },
     /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
     /// tools that a search found, for a provider that has a form for them: never both.
-    Result { call_id: Cow<'a, str>, parts: Vec<Self>, found: Vec<ReadyTool<'a>>, is_error: bool },
+    Result { call_id: Cow<'a, str>, parts: Vec<Self>, found: Option<Vec<ReadyTool<'a>>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -56,7 +56,7 @@ impl Part<'_> {
 }
 
 /// What stands before a failed call's result, for providers that have no field for it.
-const FAILED: &str = "[the call failed]";
+pub(super) const FAILED: &str = "[the call failed]";
 
 /// The text of a result, for providers that take nothing else. Images are described.
 pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
@@ -108,11 +108,18 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
     if !attachments.is_empty() {
         turns.push(Turn { attachments: attachments.len(), parts: attachments, ..Turn::new(Role::User) });
     }
-    let mut searches = BTreeSet::new();
     for (i, message) in layout.messages.iter().enumerate() {
-        let mut reader = Reader { message: i, role: message.role, searches: &mut searches, joining, report };
+        let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
+        if begins && message.role == Role::Assistant {
+            joining.turn();
+        }
+        let mut reader = Reader { message: i, role: message.role, joining, report };
         let mut read = Turn::new(message.role);
         message.content.iter().for_each(|block| reader.read(block, &mut read));
+        if begins && read.parts.is_empty() && !read.added.is_empty() {
+            // Nobody else speaks here, and tools join after a turn that says something.
+            read.parts.push(Part::Text("[tools are added]".into()));
+        }
         match turns.last_mut() {
             _ if read.parts.is_empty() && read.added.is_empty() => {
                 report.notes.push(format!("messages[{i}]: left out, it says nothing"));
@@ -126,8 +133,19 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
             _ => turns.push(read),
         }
     }
-    pair(&mut turns, report);
+    pair(&mut turns, joining.search(), report);
     turns
+}
+
+/// The tools that join in the provider's own form, in the order of the conversation.
+pub(super) fn joined<'a>(turns: &'a [Turn<'a>]) -> impl Iterator<Item = &'a ReadyTool<'a>> {
+    turns.iter().flat_map(|turn| {
+        let found = turn.parts.iter().flat_map(|part| match part {
+            Part::Result { found: Some(found), .. } => found.as_slice(),
+            _ => &[],
+        });
+        found.chain(&turn.added)
+    })
 }
 
 /// Puts a line of the user before a conversation that the model begins, for providers that refuse one.

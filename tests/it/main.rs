@@ -17,6 +17,9 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod deferral;
+#[cfg(feature = "tantivy")]
+mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(all(feature = "bundled", feature = "eval"))]
