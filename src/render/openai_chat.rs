@@ -12,7 +12,7 @@ use super::{
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
 
 /// OpenAI Chat Completions, and the many endpoints that speak it.
 ///

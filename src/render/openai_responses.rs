@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{id::ServerId, protocol::Role};
 
-const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
 
 /// OpenAI Responses.
 ///

@@ -31,6 +31,13 @@ impl<'a> ReadyTool<'a> {
     pub(super) fn description(&self) -> Option<&'a str> {
         self.spec.description.as_deref().filter(|text| !text.trim().is_empty())
     }
+
+    /// The repaired schema, unless the tool takes no arguments: for Gemini, which refuses an object
+    /// without properties and takes no schema for none.
+    #[allow(dead_code, reason = "Gemini's renderer uses it")]
+    pub(super) fn parameters(&self) -> Option<&str> {
+        Some(self.schema.as_str()).filter(|schema| *schema != schema::NO_PARAMETERS)
+    }
 }
 
 /// The tools of the array, in its order; the report says what became of the others.
