@@ -5,12 +5,20 @@ use super::{
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, system, turns},
 };
 use crate::protocol::Role;
 
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
+
+/// Anthropic's page on structured outputs, complexity limits.
+const STRICT: StrictRules = StrictRules {
+    schema: schema::ANTHROPIC_STRICT,
+    max_tools: Some(20),
+    max_freedom: Some(schema::Freedom { optional: 24, unions: 16 }),
+};
 
 /// Anthropic Messages.
 ///
@@ -26,6 +34,7 @@ pub struct Anthropic {
     breakpoints: bool,
     prefix_ttl: CacheTtl,
     tail_ttl: CacheTtl,
+    strict_tools: bool,
 }
 
 /// How long Anthropic keeps a cached prefix after its last use.
@@ -41,7 +50,12 @@ pub enum CacheTtl {
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Self { breakpoints: true, prefix_ttl: CacheTtl::FiveMinutes, tail_ttl: CacheTtl::FiveMinutes }
+        Self {
+            breakpoints: true,
+            prefix_ttl: CacheTtl::FiveMinutes,
+            tail_ttl: CacheTtl::FiveMinutes,
+            strict_tools: false,
+        }
     }
 }
 
@@ -78,10 +92,20 @@ impl Anthropic {
         self
     }
 
+    /// Has the API hold the model to the schemas of tools that can be said strictly, the first twenty in the
+    /// order of the request. What the API does not enforce is said in descriptions, and the report says why
+    /// a tool is not strict. Default: off, since the API compiles all strict schemas of a request together and
+    /// refuses what becomes too large by a measure that it does not publish.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
+    }
+
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>, last: bool) -> Json<'a> {
         let mut fields =
             vec![("name", Json::text(&tool.spec.exposed)), ("input_schema", Json::Raw(tool.schema.as_str()))];
         fields.extend(tool.description().map(|text| ("description", Json::text(text))));
+        fields.extend(tool.is_strict.then_some(("strict", Json::Bool(true))));
         self.marked(fields, last.then_some(self.prefix_ttl))
     }
 
@@ -137,7 +161,10 @@ impl Provider for Anthropic {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
         let turns = turns(layout, &mut report);
         if turns.first().is_some_and(|turn| turn.role != Role::User) {

@@ -5,12 +5,16 @@ use super::{
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, result_text, system, turns},
 };
 use crate::protocol::Role;
 
 const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+
+/// OpenAI's guide on structured outputs knows no limit over the tools of a request.
+const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
 
 /// OpenAI Responses.
 ///
@@ -22,6 +26,7 @@ const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), s
 pub struct OpenAiResponses {
     prompt_cache_key: Option<String>,
     breakpoints: bool,
+    strict_tools: bool,
 }
 
 impl OpenAiResponses {
@@ -46,12 +51,21 @@ impl OpenAiResponses {
         self
     }
 
+    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
+    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// [`original_arguments`](super::original_arguments) undoes. Default: off, since the first request with new
+    /// schemas takes longer, and a model writes a `null` for each property that it does not use.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
+    }
+
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
         let mut fields = vec![
             ("type", Json::text("function")),
             ("name", Json::text(&tool.spec.exposed)),
             ("parameters", Json::Raw(tool.schema.as_str())),
-            ("strict", Json::Bool(false)),
+            ("strict", Json::Bool(tool.is_strict)),
         ];
         fields.extend(tool.description().map(|text| ("description", Json::text(text))));
         Json::Object(fields)
@@ -113,7 +127,10 @@ impl Provider for OpenAiResponses {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
         let turns = turns(layout, &mut report);
 

@@ -24,6 +24,8 @@ pub(super) struct ReadyTool<'a> {
     pub(super) spec: &'a ToolSpec,
     /// The repaired schema.
     pub(super) schema: Schema,
+    /// Whether the provider shall hold the model to it.
+    pub(super) is_strict: bool,
 }
 
 impl<'a> ReadyTool<'a> {
@@ -69,7 +71,7 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
                     report.repaired.push(RepairedTool { tool, exposed, losses });
                 }
                 names.insert(spec.exposed.as_str());
-                ready.push(ReadyTool { spec, schema });
+                ready.push(ReadyTool { spec, schema, is_strict: false });
             }
             Err(reason) => report.quarantined.push(QuarantinedTool { tool, exposed, reason }),
         }

@@ -40,12 +40,12 @@ mod layers;
 mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
 mod prompts;
 mod protocol;
+mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;
