@@ -48,7 +48,6 @@ mod layers;
 mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
@@ -56,6 +55,7 @@ mod prefix;
 mod prompts;
 mod protocol;
 mod provider_requests;
+mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;

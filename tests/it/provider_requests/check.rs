@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, fmt::Display};
+use std::{collections::BTreeSet, fmt::Display, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ impl Faults {
         required: &[&str],
         optional: &[&str],
     ) -> &'v Map<String, Value> {
-        static EMPTY: Map<String, Value> = Map::new();
+        static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         let Some(object) = value.as_object() else {
             self.add(at, "is no object");
             return &EMPTY;
