@@ -84,7 +84,7 @@ mod turns;
 
 use std::fmt;
 
-pub(crate) use self::delimit::instructions as rendered_instructions;
+pub(crate) use self::delimit::{instructions as rendered_instructions, neutral};
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
     layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
