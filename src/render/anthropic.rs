@@ -2,15 +2,15 @@ use super::{
     Deferral, Provider,
     body::{Body, Json},
     breakpoints::Breakpoints,
+    choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
     tools::{ReadyTool, ToolRules, ready},
-    turns::{Part, joined, system, turns},
+    turns::{Part, joined, system, turns, user_first},
 };
-use crate::protocol::Role;
 
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
@@ -18,8 +18,9 @@ const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, sch
 ///
 /// Cache breakpoints, at most the four that the API allows: the last tool, the last system block,
 /// the last attachment, and the last block of the newest message. Each is absent with its section.
-/// Where a request adds more blocks than the API looks back over, the end of the user's turn before
-/// the newest has one too, if need be instead of the last tool, which the system text's covers.
+/// The tools have none where system text and attachments do: the system text's covers them. The one
+/// that is left stands at the end of the user's turn before the newest, where the request before this
+/// one ended, if the API would not look back as far.
 ///
 /// Tools that a [search](super::ToolKind::Search) found stand after the others with `defer_loading`, which keeps
 /// them out of the prompt and of the cached prefix, and the search's result refers to them: so an
@@ -125,12 +126,12 @@ impl Anthropic {
             }
             Part::Call { id, name, arguments } => vec![
                 ("type", Json::text("tool_use")),
-                ("id", Json::text(*id)),
-                ("name", Json::text(*name)),
+                ("id", Json::text(&**id)),
+                ("name", Json::text(&**name)),
                 ("input", Json::Raw(arguments)),
             ],
             Part::Result { call_id, parts, found, is_error } => {
-                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(*call_id))];
+                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(&**call_id))];
                 let content: Vec<_> = parts
                     .iter()
                     .map(|part| self.part(part, None))
@@ -150,6 +151,21 @@ impl Anthropic {
     fn addition<'a>(&self, tool: &'a ReadyTool<'a>, mark: Option<CacheTtl>) -> Json<'a> {
         let reference = vec![("type", Json::text("tool_reference")), ("name", Json::text(&tool.spec.exposed))];
         self.marked(vec![("type", Json::text("tool_addition")), ("tool", Json::Object(reference))], mark)
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, report: &mut RenderReport) -> Option<Json<'a>> {
+        if matches!(choice, Choice::Among { .. }) {
+            not_held_back(RULES.provider, report);
+        }
+        let (kind, name) = match choice {
+            Choice::Auto | Choice::Among { required: false, .. } => return None,
+            Choice::None => ("none", None),
+            Choice::Required | Choice::Among { required: true, .. } => ("any", None),
+            Choice::Tool(name) => ("tool", Some(*name)),
+        };
+        let mut fields = vec![("type", Json::text(kind))];
+        fields.extend(name.map(|name| ("name", Json::text(name))));
+        Some(Json::Object(fields))
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: Option<CacheTtl>) -> Json<'a> {
@@ -184,10 +200,9 @@ impl Provider for Anthropic {
         // The API refuses an array in which every tool is deferred.
         let deferral = if tools.is_empty() { Deferral::None } else { self.deferral() };
         let mut joining = Joining::new(&tools, &RULES, deferral);
-        let turns = turns(layout, &mut joining, &mut report);
-        if turns.first().is_some_and(|turn| turn.role != Role::User) {
-            report.notes.push("the first message is not the user's: the API may refuse it".into());
-        }
+        let mut turns = turns(layout, &mut joining, &mut report);
+        user_first(&mut turns, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let breakpoints = Breakpoints::new(Self::MAX_BREAKPOINTS, !tools.is_empty(), !system.is_empty(), &turns);
         let tail_ttl =
@@ -246,6 +261,9 @@ impl Provider for Anthropic {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(joining, report)
     }
 }

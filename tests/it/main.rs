@@ -53,6 +53,7 @@ mod picker;
 mod prefix;
 mod prompts;
 mod protocol;
+mod provider_requests;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;
