@@ -1,10 +1,11 @@
 use super::{
     CacheTtl, Provider,
     body::{Body, Json},
+    breakpoints::Breakpoints,
     choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
-    lists::{End, messages},
+    lists::messages,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "Bedrock", max_tools: None, schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "Bedrock", max_tools: None, schema: schema::BEDROCK };
 
 /// The name of the tool that stands where a conversation holds calls and the request no tools.
 const NO_TOOL: &str = "no_tool";
@@ -23,7 +24,8 @@ const NO_TOOL: &str = "no_tool";
 /// The model's id is in the URL, so [`Layout::model`] is not in the body.
 ///
 /// Cache points, at most the four that the API allows: after the last tool, the last system block, the
-/// last attachment, and the last block of the newest message. Each is absent with its section.
+/// last attachment, and the last block of the newest message. Each is absent with its section. A long
+/// turn moves them as it does for [`Anthropic`](super::Anthropic), since Claude looks back as far here.
 ///
 /// The API refuses calls and results in messages where the request has no tools: then one tool that
 /// says that there are none stands in their place, with a note.
@@ -175,6 +177,9 @@ impl Provider for BedrockConverse {
             specs.push(tool_spec(NO_TOOL, Some("Not to be called: there are no tools."), NO_ARGUMENTS));
         }
 
+        let tool_point = self.tool_breakpoint && !specs.is_empty();
+        let breakpoints = Breakpoints::new(Self::MAX_BREAKPOINTS, tool_point, !system.is_empty(), &turns);
+
         let mut body = Body::new();
         if let Some(tokens) = layout.max_tokens {
             body.field("inferenceConfig", &Json::Object(vec![("maxTokens", Json::Number(tokens.into()))]));
@@ -183,7 +188,7 @@ impl Provider for BedrockConverse {
             body.key("toolConfig");
             body.open('{');
             body.key("tools");
-            let mark = self.mark(self.prefix_ttl).filter(|_| self.tool_breakpoint);
+            let mark = self.mark(self.prefix_ttl).filter(|_| breakpoints.tools);
             body.list(SectionKind::Tools, specs.into_iter().chain(mark));
             if let Some(choice) = choice {
                 body.field("toolChoice", &choice);
@@ -198,12 +203,11 @@ impl Provider for BedrockConverse {
         body.key("messages");
         messages(&mut body, &turns, "content", Role::as_str, |body, placed| {
             body.value(&self.part(placed.part));
-            let mark = match placed.ends {
-                Some(End::Attachments) => self.mark(self.prefix_ttl),
-                Some(End::Messages) => self.mark(self.tail_ttl.min(self.prefix_ttl)),
-                None => None,
+            let ttl = match placed.ends_attachments {
+                true => Some(self.prefix_ttl),
+                false => breakpoints.blocks.contains(&placed.at).then_some(self.tail_ttl.min(self.prefix_ttl)),
             };
-            if let Some(mark) = mark {
+            if let Some(mark) = ttl.and_then(|ttl| self.mark(ttl)) {
                 body.value(&mark);
             }
         });

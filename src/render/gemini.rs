@@ -1,8 +1,5 @@
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::{
     Provider,
     body::{Body, Json},
@@ -18,7 +15,7 @@ use super::{
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "Gemini", max_tools: Some(128), schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "Gemini", max_tools: Some(128), schema: schema::GEMINI };
 
 /// What `parametersJsonSchema` takes.
 const JSON_SCHEMA_RULES: ToolRules = ToolRules { schema: schema::PLAIN_ROOT, ..RULES };
@@ -79,12 +76,8 @@ impl Gemini {
         let name = tool.spec.exposed.as_str();
         let mut fields =
             vec![("name", Json::text(name)), ("description", Json::text(tool.description().unwrap_or(name)))];
-        let schema = Json::Raw(tool.schema.as_str());
-        if self.json_schema {
-            fields.push(("parametersJsonSchema", schema));
-        } else if has_properties(tool.schema.as_str()) {
-            fields.push(("parameters", schema));
-        }
+        let key = if self.json_schema { "parametersJsonSchema" } else { "parameters" };
+        fields.extend(tool.parameters().map(|schema| (key, Json::Raw(schema))));
         Json::Object(fields)
     }
 
@@ -244,14 +237,4 @@ fn picture<'a>(part: &'a Part<'a>) -> Option<Json<'a>> {
 
 fn inline_data<'a>(mime_type: &'static str, data: &'a str) -> Json<'a> {
     Json::Object(vec![("mimeType", Json::text(mime_type)), ("data", Json::text(data))])
-}
-
-/// Whether a schema names an argument: `parameters` with an empty object are refused.
-fn has_properties(schema: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Root<'a> {
-        #[serde(borrow)]
-        properties: Option<&'a RawValue>,
-    }
-    serde_json::from_str::<Root<'_>>(schema).is_ok_and(|root| root.properties.is_some_and(|all| all.get() != "{}"))
 }

@@ -11,21 +11,14 @@ pub(super) struct Placed<'a> {
     pub(super) part: &'a Part<'a>,
     /// What the provider gave with it.
     pub(super) signature: Option<&'a str>,
-    /// What ends with it, and may carry a cache mark.
-    pub(super) ends: Option<End>,
+    /// Its turn, and its place in the turn.
+    pub(super) at: (usize, usize),
+    /// It is the last of the attachments.
+    pub(super) ends_attachments: bool,
 }
 
-/// What a part is the last of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum End {
-    Attachments,
-    /// The newest message.
-    Messages,
-}
-
-/// Writes the messages of a provider whose messages hold everything as lists of blocks, with the
-/// sections that they belong to. `list` is the key of the blocks, which sorts before `role`; `block`
-/// writes one part.
+/// Writes messages that hold everything as lists of blocks, with the sections that they belong to.
+/// `list` is the key of the blocks, which sorts before `role`; `block` writes one part.
 pub(super) fn messages<'a>(
     body: &mut Body,
     turns: &'a [Turn<'a>],
@@ -42,16 +35,11 @@ pub(super) fn messages<'a>(
         body.key(list);
         body.open('[');
         for (p, part) in turn.parts.iter().enumerate() {
-            let attached = p < turn.attachments;
-            body.section(if attached { SectionKind::Attachments } else { SectionKind::Messages });
-            let ends = match (p + 1 == turn.attachments, p + 1 == turn.parts.len() && t + 1 == turns.len()) {
-                (true, _) => Some(End::Attachments),
-                (_, true) => Some(End::Messages),
-                _ => None,
-            };
+            body.section(if p < turn.attachments { SectionKind::Attachments } else { SectionKind::Messages });
             let signature = turn.signatures.iter().find(|(of, _)| *of == p).map(|(_, signature)| *signature);
-            block(body, Placed { part, signature, ends });
-            if ends == Some(End::Attachments) {
+            let ends_attachments = p + 1 == turn.attachments;
+            block(body, Placed { part, signature, at: (t, p), ends_attachments });
+            if ends_attachments {
                 body.end_section();
             }
         }

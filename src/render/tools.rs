@@ -33,8 +33,7 @@ impl<'a> ReadyTool<'a> {
     }
 
     /// The repaired schema, unless the tool takes no arguments: for Gemini, which refuses an object
-    /// without properties and takes no schema for none.
-    #[allow(dead_code, reason = "Gemini's renderer uses it")]
+    /// without properties.
     pub(super) fn parameters(&self) -> Option<&str> {
         Some(self.schema.as_str()).filter(|schema| *schema != schema::NO_PARAMETERS)
     }
