@@ -26,8 +26,9 @@ const STRICT: StrictRules = StrictRules {
 ///
 /// Cache breakpoints, at most the four that the API allows: the last tool, the last system block,
 /// the last attachment, and the last block of the newest message. Each is absent with its section.
-/// Where a request adds more blocks than the API looks back over, the end of the user's turn before
-/// the newest has one too, if need be instead of the last tool, which the system text's covers.
+/// The tools have none where system text and attachments do: the system text's covers them. The one
+/// that is left stands at the end of the user's turn before the newest, where the request before this
+/// one ended, if the API would not look back as far.
 ///
 /// Tools that a [search](super::ToolKind::Search) found stand after the others with `defer_loading`, which keeps
 /// them out of the prompt and of the cached prefix, and the search's result refers to them: so an

@@ -299,6 +299,7 @@ fn gemini_is_handed_its_signatures_back_and_else_the_one_for_calls_of_others() {
     let call = |id: &str| Block::ToolCall { id: id.into(), name: "log".into(), arguments: serde_json::Map::new() };
     let result = |id: &str| Block::ToolResult { call_id: id.into(), content: vec![], is_error: false };
     let layout = Layout::new()
+        .with_tool(tool("git", "log"))
         .with_message(Message::user("go"))
         .with_message(
             Message::assistant("Let me see.")
@@ -521,11 +522,11 @@ fn an_hour_is_never_asked_for_after_five_minutes() {
     };
     let hour = r#"{"ttl":"1h","type":"ephemeral""#;
     let minutes = r#"{"type":"ephemeral""#;
-    assert_eq!(marks(Anthropic::new()), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, hour, minutes]);
+    assert_eq!(marks(Anthropic::new()), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, minutes]);
     let both = Anthropic::new().with_prefix_ttl(CacheTtl::OneHour).with_tail_ttl(CacheTtl::OneHour);
-    assert_eq!(marks(both), [hour; 4]);
+    assert_eq!(marks(both), [hour; 3]);
     assert!(marks(Anthropic::new().without_breakpoints()).is_empty());
 }
 
@@ -682,6 +683,9 @@ proptest! {
         let next = layout.clone().with_message(message);
         for provider in all_providers() {
             let (before, after) = (provider.render(&layout), provider.render(&next));
+            if provider.name() == "bedrock" && before.tools().count() == 0 {
+                continue; // The first call brings the tool with it that stands for none.
+            }
             prop_assert!(after.as_str().starts_with(before_messages(&before)));
             prop_assert_eq!(before.prefix_digest(), after.prefix_digest());
         }
@@ -733,9 +737,7 @@ fn count_keys(value: &Value, keys: &[&str]) -> usize {
         Value::Array(items) => items.iter().map(|item| count_keys(item, keys)).sum(),
         Value::Object(map) => map
             .iter()
-            .filter(|(key, _)| {
-                !["input_schema", "parameters", "parametersJsonSchema", "json", "args", "input"].contains(&key.as_str())
-            })
+            .filter(|(key, _)| !["input_schema", "parameters", "parametersJsonSchema", "json"].contains(&key.as_str()))
             .map(|(key, value)| usize::from(keys.contains(&key.as_str())) + count_keys(value, keys))
             .sum(),
         _ => 0,

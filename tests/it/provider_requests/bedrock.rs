@@ -58,7 +58,7 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     }
     calls.answered("messages", faults);
     alternate("messages", &roles, "user", faults);
-    faults.unless(!called || keys.contains_key("toolConfig"), "", "has calls in messages and no tools");
+    faults.unless(!called || keys.get("toolConfig").is_some(), "", "has calls in messages and no tools");
     faults.unless(points.count <= 4, "", format!("has {} cache points, the limit is 4", points.count));
 }
 

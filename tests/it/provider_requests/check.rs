@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, fmt::Display, sync::LazyLock};
+use std::{collections::BTreeSet, fmt::Display};
 
 use serde_json::{Map, Value};
 
@@ -21,18 +21,11 @@ impl Faults {
         }
     }
 
-    /// An object with all of `required` and else nothing but `optional`. What is no object is an empty one.
-    pub(super) fn object<'v>(
-        &mut self,
-        at: &str,
-        value: &'v Value,
-        required: &[&str],
-        optional: &[&str],
-    ) -> &'v Map<String, Value> {
-        static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    /// An object with all of `required` and else nothing but `optional`.
+    pub(super) fn object<'v>(&mut self, at: &str, value: &'v Value, required: &[&str], optional: &[&str]) -> &'v Value {
         let Some(object) = value.as_object() else {
             self.add(at, "is no object");
-            return &EMPTY;
+            return &Value::Null;
         };
         for key in required.iter().filter(|key| !object.contains_key(**key)) {
             self.add(at, format!("lacks `{key}`"));
@@ -40,7 +33,7 @@ impl Faults {
         for key in object.keys().filter(|key| !required.contains(&key.as_str()) && !optional.contains(&key.as_str())) {
             self.add(at, format!("has `{key}`"));
         }
-        object
+        value
     }
 
     /// An object of exactly one of `kinds`, and that one's name and value.
@@ -50,9 +43,9 @@ impl Faults {
         value: &'v Value,
         kinds: &[&'static str],
     ) -> (&'static str, &'v Value) {
-        let object = self.object(at, value, &[], kinds);
-        self.unless(object.len() == 1, at, format!("holds {} members instead of one", object.len()));
-        let found = kinds.iter().find_map(|kind| Some((*kind, object.get(*kind)?)));
+        let members = self.object(at, value, &[], kinds).as_object().map_or(0, Map::len);
+        self.unless(members == 1, at, format!("holds {members} members instead of one"));
+        let found = kinds.iter().find_map(|kind| Some((*kind, value.get(*kind)?)));
         found.unwrap_or(("", &Value::Null))
     }
 

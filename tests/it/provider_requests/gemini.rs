@@ -15,7 +15,7 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     if let Some(name) = keys.get("cachedContent") {
         faults.text("cachedContent", name);
         for key in ["systemInstruction", "toolConfig", "tools"] {
-            faults.unless(!keys.contains_key(key), key, "stands beside a cache");
+            faults.unless(keys.get(key).is_none(), key, "stands beside a cache");
         }
     }
     if let Some(config) = keys.get("generationConfig") {
@@ -79,7 +79,7 @@ fn tools<'v>(tools: Option<&'v Value>, faults: &mut Faults) -> BTreeSet<&'v str>
             }
             if let Some(schema) = keys.get("parametersJsonSchema") {
                 faults.schema(&at, schema);
-                faults.unless(!keys.contains_key("parameters"), &at, "has two schemas");
+                faults.unless(keys.get("parameters").is_none(), &at, "has two schemas");
             }
         }
     }

@@ -61,7 +61,8 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
 
 fn assistant<'v>(at: &str, message: &'v Value, calls: &mut Calls<'v>, faults: &mut Faults) {
     let keys = faults.object(at, message, &["role"], &["content", "tool_calls"]);
-    faults.unless(keys.len() > 1, at, "has neither content nor calls");
+    let says = keys.get("content").or(keys.get("tool_calls"));
+    faults.unless(says.is_some(), at, "has neither content nor calls");
     keys.get("content").map(|text| faults.text(at, text));
     for call in keys.get("tool_calls").map_or(&[][..], |calls| faults.list(at, calls)) {
         let call = faults.object(at, call, &["type", "id", "function"], &[]);

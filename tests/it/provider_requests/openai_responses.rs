@@ -49,8 +49,8 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
                 let message = faults.object(&at, item, &["role", "content"], &["type"]);
                 let role = faults.one_of(&at, &message["role"], &["developer", "system", "user", "assistant"]);
                 marks += content(&at, &message["content"], role, faults);
-                // A model that reads on finds the results where it made the calls.
-                if role == "assistant" {
+                // The results come before all else that the user says; the model may say more after its calls.
+                if role == "user" {
                     calls.answered(&at, faults);
                 }
             }
