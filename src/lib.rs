@@ -87,8 +87,10 @@
 
 pub mod catalog;
 pub mod client;
+pub mod cost;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod discovery;
 pub mod error;
 #[cfg(feature = "eval")]
 pub mod eval;
@@ -124,5 +126,6 @@ pub use self::{
 #[doc = include_str!("../docs/design.md")]
 #[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/resources.md"))]
 #[doc = include_str!("../docs/prompts.md")]
+#[doc = include_str!("../docs/costs.md")]
 #[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

@@ -50,6 +50,15 @@
 //! a copy, and what the model is then no longer told is in [`RenderReport::repaired`]; arguments
 //! are to be validated against the original. Descriptions are never cut here.
 //!
+//! # Tools that join later
+//! Tools of [`Block::Tools`] join in the middle of a conversation, and the array at the front stays as it
+//! is. [`Deferral`] says where a provider has a form of its own for them: references to definitions
+//! that are kept out of the prompt, or definitions in the conversation. Everywhere else, and for all
+//! providers where the array has a tool of [kind `Call`](ToolKind::Call), they are text between delimiters,
+//! one line of JSON each, which is the same for all. Each is defined once, where the model first meets
+//! it, and named where it is found again; names are checked, and schemas repaired, as in the array.
+//! What stands in one place depends on nothing after it.
+//!
 //! # Server text
 //! Attachments and server instructions stand between delimiters that name their server. The text
 //! inside cannot open or close one: the rule stands below. It holds for the text of a prompt too,
@@ -61,17 +70,20 @@
 //! a line says what it was, and the report why.
 //!
 //! # Delimiters
-//! `<attachment …>` and `<server_instructions …>` with their closing forms. In the text between
-//! them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next letters spell
-//! one of the two words, or nearly: white space, slashes, punctuation and invisible characters
+//! `<attachment …>`, `<server_instructions …>` and `<tool_definitions>` with their closing forms. In
+//! the text between them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next
+//! letters spell one of these words, or nearly: white space, slashes, punctuation and invisible characters
 //! before and between the letters do not count, nor does case, and a character that is no ASCII
 //! letter stands for any letter, as long as half of the word is spelled out. Nothing else in the
 //! text is touched. The delimiters hold no counter and no random part, so they are the same in
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod blocks;
 mod body;
+mod breakpoints;
 mod delimit;
+mod joining;
 mod layout;
 mod message;
 mod openai_chat;

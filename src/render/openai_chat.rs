@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
@@ -69,8 +70,8 @@ impl OpenAiChat {
         self
     }
 
-    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
-    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// Has the API hold the model to the schemas of those tools of the array that can be said strictly; the report
+    /// says why another is not. A property that may be left out is then required and may be `null`, which
     /// [`original_arguments`](super::original_arguments) undoes. Default: off, since many compatible
     /// endpoints do not know it.
     pub fn with_strict_tools(mut self) -> Self {
@@ -97,7 +98,7 @@ impl OpenAiChat {
                 let function = vec![("name", Json::text(*name)), ("arguments", Json::text(arguments))];
                 vec![("type", Json::text("function")), ("id", Json::text(*id)), ("function", Json::Object(function))]
             }
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("role", Json::text("tool")),
                 ("tool_call_id", Json::text(*call_id)),
                 ("content", Json::text(result_text(parts, *is_error))),
@@ -176,7 +177,8 @@ impl Provider for OpenAiChat {
             strict(&mut tools, &STRICT, &mut report);
         }
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -216,7 +218,7 @@ impl Provider for OpenAiChat {
         }
         body.end_section();
         body.close(']');
-        body.finish(&tools, report)
+        body.finish(joining, report)
     }
 }
 

@@ -5,9 +5,13 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+#[cfg(feature = "tantivy")]
+mod cached_prefix;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
+#[cfg(feature = "cli")]
+mod command_diff;
 #[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
@@ -17,6 +21,10 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod cost;
+mod deferral;
+#[cfg(feature = "tantivy")]
+mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(all(feature = "bundled", feature = "eval"))]
@@ -43,6 +51,7 @@ mod names;
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
+mod prefix;
 mod prompts;
 mod protocol;
 mod provider_rules;

@@ -449,7 +449,7 @@ prop_compose! {
     }
 }
 
-fn messages() -> impl Strategy<Value = Message> {
+pub(crate) fn messages() -> impl Strategy<Value = Message> {
     (any::<bool>(), texts(), prop::option::of(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"))).prop_map(
         |(user, text, image)| {
             let message = if user { Message::user(text) } else { Message::assistant(text) };
@@ -478,7 +478,7 @@ fn any_messages() -> impl Strategy<Value = Message> {
 }
 
 prop_compose! {
-    fn layouts()(
+    pub(crate) fn layouts()(
         tools in prop::collection::vec(tools(), 0..6),
         system in prop::collection::vec(texts(), 0..3),
         instructions in prop::collection::vec(("[ab]", texts()), 0..3),
@@ -501,7 +501,7 @@ fn before_messages(request: &Request) -> &str {
     &request.as_str()[..last.map_or(0, |section| section.range.end)]
 }
 
-fn all_providers() -> Vec<Box<dyn Provider>> {
+pub(crate) fn all_providers() -> Vec<Box<dyn Provider>> {
     providers().into_iter().chain(all_options()).collect()
 }
 

@@ -53,8 +53,16 @@ fn name() -> impl Strategy<Value = String> {
 
 fn reference() -> impl Strategy<Value = Value> {
     prop::sample::select(vec![
-        "#", "#/$defs/a", "#/$defs/b", "#/definitions/c", "#/properties/a", "#/$defs/a/properties/b", "#/$defs/none",
-        "https://example.com/s.json", "#anchor", "",
+        "#",
+        "#/$defs/a",
+        "#/$defs/b",
+        "#/definitions/c",
+        "#/properties/a",
+        "#/$defs/a/properties/b",
+        "#/$defs/none",
+        "https://example.com/s.json",
+        "#anchor",
+        "",
     ])
     .prop_map(Value::from)
 }
@@ -64,8 +72,15 @@ fn scalar_keyword() -> impl Strategy<Value = (String, Value)> {
     let number = || prop_oneof![any::<i32>().prop_map(Value::from), (-9.5..9.5).prop_map(Value::from)];
     let values = || {
         prop::collection::vec(
-            prop_oneof![Just(json!("")), Just(json!("a")), Just(json!(1)), Just(json!(1.5)), Just(Value::Null),
-                Just(json!(true)), Just(json!({"a": 1}))],
+            prop_oneof![
+                Just(json!("")),
+                Just(json!("a")),
+                Just(json!(1)),
+                Just(json!(1.5)),
+                Just(Value::Null),
+                Just(json!(true)),
+                Just(json!({"a": 1}))
+            ],
             0..4,
         )
         .prop_map(Value::from)
@@ -86,15 +101,50 @@ fn scalar_keyword() -> impl Strategy<Value = (String, Value)> {
             prop::sample::select(vec!["uuid", "date-time", "int32", "uri", "enum"]).prop_map(Value::from)
         ),
         (keyword("pattern"), prop::sample::select(vec!["^a$", "(?!a)b", "(", "[z-a]", "a{2}"]).prop_map(Value::from)),
-        (prop::sample::select(vec!["minLength", "maxLength", "minItems", "maxItems", "minProperties"])
-            .prop_map(String::from), count()),
-        (prop::sample::select(vec!["minimum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
-            .prop_map(String::from), number()),
-        (prop::sample::select(vec!["exclusiveMinimum", "exclusiveMaximum", "uniqueItems", "additionalProperties",
-            "additionalItems", "items", "required"]).prop_map(String::from), any::<bool>().prop_map(Value::from)),
         (
-            prop::sample::select(vec!["type", "properties", "items", "required", "enum", "anyOf", "allOf", "oneOf",
-                "minLength", "$defs", "$ref", "description", "pattern", "not", "x-own", "title", "$schema", "id"])
+            prop::sample::select(vec!["minLength", "maxLength", "minItems", "maxItems", "minProperties"])
+                .prop_map(String::from),
+            count()
+        ),
+        (
+            prop::sample::select(vec!["minimum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
+                .prop_map(String::from),
+            number()
+        ),
+        (
+            prop::sample::select(vec![
+                "exclusiveMinimum",
+                "exclusiveMaximum",
+                "uniqueItems",
+                "additionalProperties",
+                "additionalItems",
+                "items",
+                "required"
+            ])
+            .prop_map(String::from),
+            any::<bool>().prop_map(Value::from)
+        ),
+        (
+            prop::sample::select(vec![
+                "type",
+                "properties",
+                "items",
+                "required",
+                "enum",
+                "anyOf",
+                "allOf",
+                "oneOf",
+                "minLength",
+                "$defs",
+                "$ref",
+                "description",
+                "pattern",
+                "not",
+                "x-own",
+                "title",
+                "$schema",
+                "id"
+            ])
             .prop_map(String::from),
             anything()
         ),
@@ -108,8 +158,10 @@ fn schema() -> impl Strategy<Value = Value> {
         1 => any::<bool>().prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 48, 5, |inner| {
-        let named = || prop::collection::hash_map(name(), inner.clone(), 0..4)
-            .prop_map(|named| Value::Object(named.into_iter().collect()));
+        let named = || {
+            prop::collection::hash_map(name(), inner.clone(), 0..4)
+                .prop_map(|named| Value::Object(named.into_iter().collect()))
+        };
         let list = || prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from);
         let keyword = prop_oneof![
             4 => (Just("properties".to_owned()), named()),
@@ -127,8 +179,9 @@ fn schema() -> impl Strategy<Value = Value> {
 
 /// Schemas whose root is mostly that of arguments, so that what is within it is reached.
 fn input_schema() -> impl Strategy<Value = Value> {
-    let defs = || prop::collection::hash_map("[abc]", schema(), 0..3)
-        .prop_map(|named| Value::Object(named.into_iter().collect()));
+    let defs = || {
+        prop::collection::hash_map("[abc]", schema(), 0..3).prop_map(|named| Value::Object(named.into_iter().collect()))
+    };
     (schema(), defs(), defs(), prop::bool::weighted(0.9)).prop_map(|(schema, defs, definitions, is_object)| {
         let mut root = schema.as_object().cloned().unwrap_or_default();
         if is_object {

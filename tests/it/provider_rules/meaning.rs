@@ -28,7 +28,8 @@ fn fits(whole: &Value, schema: &Value, value: &Value) -> bool {
     let fit = |schema: &Value, value: &Value| fits(whole, schema, value);
     schema.iter().all(|(keyword, says)| {
         let list = || says.as_array().unwrap();
-        let number = |fits: fn(f64, f64) -> bool| value.as_f64().is_none_or(|value| fits(value, says.as_f64().unwrap()));
+        let number =
+            |fits: fn(f64, f64) -> bool| value.as_f64().is_none_or(|value| fits(value, says.as_f64().unwrap()));
         match keyword.as_str() {
             "type" => match says {
                 Value::String(kind) => is(kind),
@@ -43,9 +44,9 @@ fn fits(whole: &Value, schema: &Value, value: &Value) -> bool {
             "minimum" => number(|value, least| value >= least),
             "exclusiveMinimum" if says.is_number() => number(|value, least| value > least),
             "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= says.as_u64().unwrap()),
-            "required" => value.as_object().is_none_or(|value| {
-                list().iter().all(|name| value.contains_key(name.as_str().unwrap()))
-            }),
+            "required" => value
+                .as_object()
+                .is_none_or(|value| list().iter().all(|name| value.contains_key(name.as_str().unwrap()))),
             "properties" => value.as_object().is_none_or(|value| {
                 value.iter().all(|(name, value)| says.get(name).is_none_or(|schema| fit(schema, value)))
             }),
@@ -91,9 +92,7 @@ fn rendered(provider: &dyn Provider, schema: &Value) -> (Value, Vec<String>, boo
 
 /// A schema of the argument `p` and what a model may send for it by every provider's schema.
 fn examples() -> Vec<(Value, Value)> {
-    let pet = |kind: &str| {
-        json!({"type": "object", "properties": {"kind": {"const": kind}, "age": {"type": "integer"}}, "required": ["kind"]})
-    };
+    let pet = |kind: &str| json!({"type": "object", "properties": {"kind": {"const": kind}, "age": {"type": "integer"}}, "required": ["kind"]});
     vec![
         (json!({"const": "a"}), json!("a")),
         (json!({"type": "integer", "const": 3}), json!(3)),
@@ -106,11 +105,17 @@ fn examples() -> Vec<(Value, Value)> {
         (json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}), json!("a")),
         (json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"}), json!(1)),
         (json!({"oneOf": [pet("cat"), pet("dog")]}), json!({"kind": "dog", "age": 3})),
-        (json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"required": ["a"]}]}), json!({"a": "x"})),
+        (
+            json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"required": ["a"]}]}),
+            json!({"a": "x"}),
+        ),
         (json!({"type": "array"}), json!(["a"])),
         (json!({"type": "array", "items": true}), json!(["a"])),
         (json!({"type": "array", "items": [{"type": "string"}, {"type": "integer"}]}), json!(["a", 1])),
-        (json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false}), json!(["a", 1])),
+        (
+            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false}),
+            json!(["a", 1]),
+        ),
         (json!({}), json!("a")),
         (json!(true), json!(2)),
         (json!({"description": "Anything."}), json!(true)),
@@ -156,7 +161,10 @@ fn what_is_let_through_is_let_through_by_the_original() {
             assert!(fits(&repaired, &repaired, &sent), "{}: {sent} and {repaired}", provider.name());
             let arguments = original_arguments(&Schema::from(schema.clone()), sent.as_object().cloned().unwrap());
             assert!(fits(&schema, &schema, &arguments.into()), "{sent} and {schema}");
-            assert!(losses.iter().all(|loss| loss.starts_with("/properties/p") || loss.starts_with("root ")), "{losses:?}");
+            assert!(
+                losses.iter().all(|loss| loss.starts_with("/properties/p") || loss.starts_with("root ")),
+                "{losses:?}"
+            );
         }
     }
 }
@@ -174,7 +182,9 @@ fn an_argument_that_is_left_out_is_null_in_strict_mode() {
         },
         "required": ["path"],
     });
-    for provider in [&OpenAiResponses::new().with_strict_tools() as &dyn Provider, &OpenAiChat::new().with_strict_tools()] {
+    for provider in
+        [&OpenAiResponses::new().with_strict_tools() as &dyn Provider, &OpenAiChat::new().with_strict_tools()]
+    {
         let (strict, _, is_strict) = rendered(provider, &schema);
         assert!(is_strict);
         let sent = json!({"path": "a", "limit": null, "mode": null, "note": null, "at": {"line": null}});

@@ -165,8 +165,7 @@ fn the_checker_finds_what_is_refused() {
     let anthropic = |schema: Value| json!({"tools": [{"name": "a", "input_schema": schema}]});
     let openai = |schema: Value| json!({"tools": [{"type": "function", "name": "a", "parameters": schema}]});
     let gemini = |schema: Value| json!({"tools": [{"functionDeclarations": [{"name": "a", "parameters": schema}]}]});
-    let bedrock =
-        |schema: Value| json!({"toolConfig": {"tools": [{"toolSpec": {"name": "a", "inputSchema": {"json": schema}}}]}});
+    let bedrock = |schema: Value| json!({"toolConfig": {"tools": [{"toolSpec": {"name": "a", "inputSchema": {"json": schema}}}]}});
     let of = |property: Value| json!({"type": "object", "properties": {"p": property}});
     for (provider, body) in [
         ("anthropic", anthropic(json!({"type": "object", "properties": {}, "anyOf": [{}]}))),
@@ -187,7 +186,10 @@ fn the_checker_finds_what_is_refused() {
         ("gemini", gemini(json!({"type": "object", "properties": {"p": {"type": "string"}}, "required": ["q"]}))),
         ("bedrock", bedrock(json!({"type": "object", "properties": {}, "additionalProperties": false}))),
         ("bedrock", bedrock(json!({"properties": {}}))),
-        ("bedrock", json!({"toolConfig": {"tools": [{"toolSpec": {"name": "a b", "inputSchema": {"json": of(json!({}))}}}]}})),
+        (
+            "bedrock",
+            json!({"toolConfig": {"tools": [{"toolSpec": {"name": "a b", "inputSchema": {"json": of(json!({}))}}}]}}),
+        ),
     ] {
         assert!(!check_tools(provider, &body).is_empty(), "{provider}: {body}");
     }

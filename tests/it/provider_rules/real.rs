@@ -80,11 +80,7 @@ fn all_tools_of_real_servers_are_taken_by_every_provider() {
     let figures = |as_they_are, with_losses| Outcome { as_they_are, with_losses, ..Outcome::default() };
     assert_eq!(
         outcomes,
-        [
-            ("anthropic", figures(989, 0)),
-            ("openai-chat", figures(989, 0)),
-            ("openai-responses", figures(989, 0)),
-        ]
+        [("anthropic", figures(989, 0)), ("openai-chat", figures(989, 0)), ("openai-responses", figures(989, 0)),]
     );
 }
 

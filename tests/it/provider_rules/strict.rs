@@ -10,12 +10,26 @@ use super::{json_schema::each, providers::kinds};
 /// permitted"; "'uri' is not a valid format"; at most ten levels, 5,000 properties and 1,000 values of lists.
 pub(super) fn openai(schema: &Value) -> Vec<String> {
     const TAKEN: [&str; 18] = [
-        "type", "description", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "pattern",
-        "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+        "type",
+        "description",
+        "enum",
+        "anyOf",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "pattern",
+        "format",
+        "multipleOf",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minItems",
+        "maxItems",
         "const",
     ];
-    const FORMATS: [&str; 9] =
-        ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+    const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
     let mut faults = strictly(schema, &TAKEN, &FORMATS, true);
     let (mut properties, mut values) = (0, 0);
     each(schema, "", &mut |node, _| {
@@ -32,7 +46,15 @@ pub(super) fn openai(schema: &Value) -> Vec<String> {
 /// and array bounds refused but `minItems` of 0 and 1; ten formats.
 pub(super) fn anthropic(schema: &Value) -> Vec<String> {
     const TAKEN: [&str; 10] = [
-        "type", "description", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "format",
+        "type",
+        "description",
+        "enum",
+        "anyOf",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "format",
         "const",
     ];
     const FORMATS: [&str; 10] =
