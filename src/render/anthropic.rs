@@ -2,6 +2,7 @@ use super::{
     Deferral, Provider,
     body::{Body, Json},
     breakpoints::Breakpoints,
+    choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
     report::RenderReport,
@@ -9,9 +10,8 @@ use super::{
     schema,
     strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
-    turns::{Part, joined, system, turns},
+    turns::{Part, joined, system, turns, user_first},
 };
-use crate::protocol::Role;
 
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
@@ -149,12 +149,12 @@ impl Anthropic {
             }
             Part::Call { id, name, arguments } => vec![
                 ("type", Json::text("tool_use")),
-                ("id", Json::text(*id)),
-                ("name", Json::text(*name)),
+                ("id", Json::text(&**id)),
+                ("name", Json::text(&**name)),
                 ("input", Json::Raw(arguments)),
             ],
             Part::Result { call_id, parts, found, is_error } => {
-                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(*call_id))];
+                let mut fields = vec![("type", Json::text("tool_result")), ("tool_use_id", Json::text(&**call_id))];
                 let content: Vec<_> = parts
                     .iter()
                     .map(|part| self.part(part, None))
@@ -174,6 +174,21 @@ impl Anthropic {
     fn addition<'a>(&self, tool: &'a ReadyTool<'a>, mark: Option<CacheTtl>) -> Json<'a> {
         let reference = vec![("type", Json::text("tool_reference")), ("name", Json::text(&tool.spec.exposed))];
         self.marked(vec![("type", Json::text("tool_addition")), ("tool", Json::Object(reference))], mark)
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, report: &mut RenderReport) -> Option<Json<'a>> {
+        if matches!(choice, Choice::Among { .. }) {
+            not_held_back(RULES.provider, report);
+        }
+        let (kind, name) = match choice {
+            Choice::Auto | Choice::Among { required: false, .. } => return None,
+            Choice::None => ("none", None),
+            Choice::Required | Choice::Among { required: true, .. } => ("any", None),
+            Choice::Tool(name) => ("tool", Some(*name)),
+        };
+        let mut fields = vec![("type", Json::text(kind))];
+        fields.extend(name.map(|name| ("name", Json::text(name))));
+        Some(Json::Object(fields))
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: Option<CacheTtl>) -> Json<'a> {
@@ -211,10 +226,9 @@ impl Provider for Anthropic {
         // The API refuses an array in which every tool is deferred.
         let deferral = if tools.is_empty() { Deferral::None } else { self.deferral() };
         let mut joining = Joining::new(&tools, &RULES, deferral);
-        let turns = turns(layout, &mut joining, &mut report);
-        if turns.first().is_some_and(|turn| turn.role != Role::User) {
-            report.notes.push("the first message is not the user's: the API may refuse it".into());
-        }
+        let mut turns = turns(layout, &mut joining, &mut report);
+        user_first(&mut turns, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let breakpoints = Breakpoints::new(Self::MAX_BREAKPOINTS, !tools.is_empty(), !system.is_empty(), &turns);
         let tail_ttl =
@@ -273,6 +287,9 @@ impl Provider for Anthropic {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(joining, report)
     }
 }

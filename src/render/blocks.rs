@@ -30,7 +30,7 @@ impl<'a> Reader<'a, '_> {
                     self.note("arguments left out, they are nested too deep");
                 }
                 let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
-                turn.parts.push(Part::Call { id, name, arguments });
+                turn.parts.push(Part::Call { id: id.into(), name: name.into(), arguments });
             }
             Block::ToolResult { call_id, content, is_error } if self.role == Role::User => {
                 self.result(call_id, content, *is_error, turn);
@@ -40,6 +40,10 @@ impl<'a> Reader<'a, '_> {
                 turn.parts.extend(joined.texts.into_iter().map(|text| Part::Text(text.into())));
                 turn.added.extend(joined.tools);
             }
+            Block::Signature(signature) if !turn.parts.is_empty() && self.role == Role::Assistant => {
+                turn.signatures.push((turn.parts.len() - 1, signature));
+            }
+            Block::Signature(_) => self.note("a signature of nothing that the model said: left out"),
             Block::Attachment(_) | Block::ToolCall { .. } | Block::ToolResult { .. } | Block::Tools { .. } => {
                 self.note("the model makes calls, the user gives results, resources and tools: left out");
             }
@@ -70,7 +74,7 @@ impl<'a> Reader<'a, '_> {
             beside.append(&mut parts);
         }
         let found = (place == Some(Place::Search)).then_some(found);
-        turn.parts.push(Part::Result { call_id, parts, found, is_error });
+        turn.parts.push(Part::Result { call_id: call_id.into(), parts, found, is_error });
         turn.parts.extend(beside);
     }
 

@@ -155,6 +155,17 @@ impl Body {
         self.close(']');
     }
 
+    /// Writes an array that is a section.
+    pub(super) fn list<'a>(&mut self, kind: SectionKind, items: impl IntoIterator<Item = Json<'a>>) {
+        self.section(kind);
+        self.open('[');
+        for item in items {
+            self.value(&item);
+        }
+        self.end_section();
+        self.close(']');
+    }
+
     pub(super) fn finish(mut self, joining: Joining<'_>, report: RenderReport) -> Request {
         self.end_section();
         self.text.push('}');

@@ -1,4 +1,7 @@
-use std::{collections::BTreeMap, mem};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 use super::{
     Deferral,
@@ -83,6 +86,11 @@ impl<'a> Joining<'a> {
     pub(super) fn with_bare_searches(mut self) -> Self {
         self.bare_searches = true;
         self
+    }
+
+    /// The names by which the model can call tools directly.
+    pub(super) fn offered(&self) -> BTreeSet<&'a str> {
+        self.offered.keys().copied().collect()
     }
 
     /// Whether a result there has no room for texts.

@@ -105,6 +105,9 @@ pub enum Block {
         /// The tools, in this order.
         tools: Vec<ToolSpec>,
     },
+    /// What the provider gave with the block before it, in a message of the model: to be handed back
+    /// unread with the next request. Gemini's `thoughtSignature`; other providers are not sent it.
+    Signature(String),
 }
 
 impl Block {

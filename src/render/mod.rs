@@ -79,12 +79,17 @@
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod bedrock;
 mod blocks;
 mod body;
 mod breakpoints;
+mod calls;
+mod choice;
 mod delimit;
+mod gemini;
 mod joining;
 mod layout;
+mod lists;
 mod message;
 mod openai_chat;
 mod openai_responses;
@@ -100,6 +105,8 @@ use std::fmt;
 pub(crate) use self::delimit::instructions as rendered_instructions;
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
+    bedrock::BedrockConverse,
+    gemini::Gemini,
     layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
     message::{Block, Message},
     openai_chat::OpenAiChat,

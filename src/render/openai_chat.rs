@@ -1,6 +1,7 @@
 use super::{
     Provider,
     body::{Body, Json},
+    choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
     report::RenderReport,
@@ -30,6 +31,7 @@ pub struct OpenAiChat {
     legacy_max_tokens: bool,
     breakpoints: bool,
     strict_tools: bool,
+    no_allowed_tools: bool,
 }
 
 impl OpenAiChat {
@@ -79,6 +81,13 @@ impl OpenAiChat {
         self
     }
 
+    /// Does not write [`Layout::allowed`] as `allowed_tools`, for compatible endpoints that do not know
+    /// it. Default: written, since only so the model keeps to it while the array of tools stays.
+    pub fn without_allowed_tools(mut self) -> Self {
+        self.no_allowed_tools = true;
+        self
+    }
+
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
         let mut function =
             vec![("name", Json::text(&tool.spec.exposed)), ("parameters", Json::Raw(tool.schema.as_str()))];
@@ -95,16 +104,40 @@ impl OpenAiChat {
                 vec![("type", Json::text("image_url")), ("image_url", Json::Object(url))]
             }
             Part::Call { id, name, arguments } => {
-                let function = vec![("name", Json::text(*name)), ("arguments", Json::text(arguments))];
-                vec![("type", Json::text("function")), ("id", Json::text(*id)), ("function", Json::Object(function))]
+                let function = vec![("name", Json::text(&**name)), ("arguments", Json::text(arguments))];
+                vec![("type", Json::text("function")), ("id", Json::text(&**id)), ("function", Json::Object(function))]
             }
             Part::Result { call_id, parts, is_error, .. } => vec![
                 ("role", Json::text("tool")),
-                ("tool_call_id", Json::text(*call_id)),
+                ("tool_call_id", Json::text(&**call_id)),
                 ("content", Json::text(result_text(parts, *is_error))),
             ],
         };
         self.marked(fields, mark)
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, report: &mut RenderReport) -> Option<Json<'a>> {
+        let function = |name| {
+            let function = Json::Object(vec![("name", Json::text(name))]);
+            Json::Object(vec![("type", Json::text("function")), ("function", function)])
+        };
+        Some(match choice {
+            Choice::Auto => return None,
+            Choice::None => Json::text("none"),
+            Choice::Required => Json::text("required"),
+            Choice::Tool(name) => function(*name),
+            Choice::Among { required, .. } if self.no_allowed_tools => {
+                not_held_back("this endpoint", report);
+                return required.then(|| Json::text("required"));
+            }
+            Choice::Among { allowed, required } => {
+                let tools = vec![
+                    ("mode", Json::text(if *required { "required" } else { "auto" })),
+                    ("tools", Json::Array(allowed.iter().copied().map(function).collect())),
+                ];
+                Json::Object(vec![("type", Json::text("allowed_tools")), ("allowed_tools", Json::Object(tools))])
+            }
+        })
     }
 
     /// What the model said, and the calls that it made with it.
@@ -179,6 +212,7 @@ impl Provider for OpenAiChat {
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral());
         let turns = turns(layout, &mut joining, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -218,6 +252,9 @@ impl Provider for OpenAiChat {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(joining, report)
     }
 }

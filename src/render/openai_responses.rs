@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::{
     Deferral, Provider,
     body::{Body, Json},
+    choice::{Choice, choice},
     delimit,
     joining::Joining,
     layout::Layout,
@@ -111,9 +112,9 @@ impl OpenAiResponses {
                 ("type", Json::text("input_image")),
                 ("image_url", Json::text(format!("data:{mime_type};base64,{data}"))),
             ],
-            Part::Call { id, name, arguments } if calls.search == Some(name) => vec![
+            Part::Call { id, name, arguments } if calls.search == Some(&**name) => vec![
                 ("type", Json::text("tool_search_call")),
-                ("call_id", Json::text(*id)),
+                ("call_id", Json::text(&**id)),
                 ("execution", Json::text("client")),
                 ("status", Json::text("completed")),
                 ("arguments", Json::Raw(arguments)),
@@ -121,23 +122,23 @@ impl OpenAiResponses {
             Part::Call { id, name, arguments } => {
                 let mut fields = vec![
                     ("type", Json::text("function_call")),
-                    ("call_id", Json::text(*id)),
-                    ("name", Json::text(*name)),
+                    ("call_id", Json::text(&**id)),
+                    ("name", Json::text(&**name)),
                     ("arguments", Json::text(arguments)),
                 ];
-                fields.extend(calls.namespaces.get(name).map(|namespace| ("namespace", Json::text(namespace))));
+                fields.extend(calls.namespaces.get(&**name).map(|namespace| ("namespace", Json::text(namespace))));
                 fields
             }
             Part::Result { call_id, found: Some(found), .. } => vec![
                 ("type", Json::text("tool_search_output")),
-                ("call_id", Json::text(*call_id)),
+                ("call_id", Json::text(&**call_id)),
                 ("execution", Json::text("client")),
                 ("status", Json::text("completed")),
                 ("tools", namespaces(found)),
             ],
             Part::Result { call_id, parts, is_error, .. } => vec![
                 ("type", Json::text("function_call_output")),
-                ("call_id", Json::text(*call_id)),
+                ("call_id", Json::text(&**call_id)),
                 ("output", self.output(parts, calls, *is_error)),
             ],
         };
@@ -155,6 +156,24 @@ impl OpenAiResponses {
         });
         let parts = parts.iter().map(|part| self.part(part, Role::User, calls, false));
         Json::Array(failed.into_iter().chain(parts).collect())
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, calls: &Calls<'_>) -> Option<Json<'a>> {
+        let function = |name: &'a str| match calls.search {
+            Some(search) if search == name => Json::Object(vec![("type", Json::text("tool_search"))]),
+            _ => Json::Object(vec![("type", Json::text("function")), ("name", Json::text(name))]),
+        };
+        Some(match choice {
+            Choice::Auto => return None,
+            Choice::None => Json::text("none"),
+            Choice::Required => Json::text("required"),
+            Choice::Tool(name) => function(*name),
+            Choice::Among { allowed, required } => Json::Object(vec![
+                ("type", Json::text("allowed_tools")),
+                ("mode", Json::text(if *required { "required" } else { "auto" })),
+                ("tools", Json::Array(allowed.iter().copied().map(function).collect())),
+            ]),
+        })
     }
 
     fn marked<'a>(&self, mut fields: Vec<(&'static str, Json<'a>)>, mark: bool) -> Json<'a> {
@@ -188,6 +207,7 @@ impl Provider for OpenAiResponses {
         let mut joining = Joining::new(&tools, &RULES, self.deferral()).with_bare_searches();
         let turns = turns(layout, &mut joining, &mut report);
         let calls = Calls { search: joining.search(), namespaces: namespaces_of(&turns) };
+        let choice = self.choice(&choice(layout, &joining, &mut report), &calls);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -255,6 +275,9 @@ impl Provider for OpenAiResponses {
         }
         body.end_section();
         body.close(']');
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
         body.finish(joining, report)
     }
 }

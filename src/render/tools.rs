@@ -35,8 +35,7 @@ impl<'a> ReadyTool<'a> {
     }
 
     /// The repaired schema, unless the tool takes no arguments: for Gemini, which refuses an object
-    /// without properties and takes no schema for none.
-    #[allow(dead_code, reason = "Gemini's renderer uses it")]
+    /// without properties.
     pub(super) fn parameters(&self) -> Option<&str> {
         Some(self.schema.as_str()).filter(|schema| *schema != schema::NO_PARAMETERS)
     }
@@ -97,7 +96,7 @@ pub(super) fn admit<'a>(
 const NAME_IS_OF_ANOTHER_FORM: &str = "its name is not of the form [a-zA-Z_][a-zA-Z0-9_-]{0,62}";
 
 /// The form that every provider accepts, see [`ExposedName`].
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= ExposedName::MAX_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use super::{
     blocks::{Reader, attached},
+    calls::pair,
     delimit,
     joining::Joining,
     layout::Layout,
@@ -18,8 +19,17 @@ pub(super) struct Turn<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// How many of the first parts are of attachments: their texts and pictures.
     pub(super) attachments: usize,
+    /// What the provider gave with a part, by its place in `parts`. Only in the model's turns.
+    pub(super) signatures: Vec<(usize, &'a str)>,
     /// Tools that join after it, for a provider that has a form for them. Only in the user's turns.
     pub(super) added: Vec<ReadyTool<'a>>,
+}
+
+impl Turn<'_> {
+    /// A turn that says nothing.
+    pub(super) fn new(role: Role) -> Self {
+        Self { role, parts: Vec::new(), attachments: 0, signatures: Vec::new(), added: Vec::new() }
+    }
 }
 
 /// A piece of a turn that every provider can be given.
@@ -30,10 +40,10 @@ pub(super) enum Part<'a> {
     /// Of a type that every provider reads, with well-formed base64.
     Image { mime_type: &'static str, data: &'a str },
     /// Only in the model's turns. The arguments are a canonical JSON object.
-    Call { id: &'a str, name: &'a str, arguments: String },
+    Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: String },
     /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
     /// tools that a search found, for a provider that has a form for them: never both.
-    Result { call_id: &'a str, parts: Vec<Self>, found: Option<Vec<ReadyTool<'a>>>, is_error: bool },
+    Result { call_id: Cow<'a, str>, parts: Vec<Self>, found: Option<Vec<ReadyTool<'a>>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -96,7 +106,7 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
-        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments, added: Vec::new() });
+        turns.push(Turn { attachments: attachments.len(), parts: attachments, ..Turn::new(Role::User) });
     }
     for (i, message) in layout.messages.iter().enumerate() {
         let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
@@ -104,7 +114,7 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
             joining.turn();
         }
         let mut reader = Reader { message: i, role: message.role, joining, report };
-        let mut read = Turn { role: message.role, parts: Vec::new(), attachments: 0, added: Vec::new() };
+        let mut read = Turn::new(message.role);
         message.content.iter().for_each(|block| reader.read(block, &mut read));
         if begins && read.parts.is_empty() && !read.added.is_empty() {
             // Nobody else speaks here, and tools join after a turn that says something.
@@ -115,18 +125,15 @@ pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &
                 report.notes.push(format!("messages[{i}]: left out, it says nothing"));
             }
             Some(turn) if turn.role == message.role => {
+                let before = turn.parts.len();
+                turn.signatures.extend(read.signatures.into_iter().map(|(part, text)| (before + part, text)));
                 turn.parts.extend(read.parts);
                 turn.added.extend(read.added);
             }
             _ => turns.push(read),
         }
     }
-    for turn in &mut turns {
-        // Results must follow their calls at once, or the request is refused.
-        if let Some(said) = turn.parts.get_mut(turn.attachments..) {
-            said.sort_by_key(|part| !matches!(part, Part::Result { .. }));
-        }
-    }
+    pair(&mut turns, joining.search(), report);
     turns
 }
 
@@ -139,6 +146,15 @@ pub(super) fn joined<'a>(turns: &'a [Turn<'a>]) -> impl Iterator<Item = &'a Read
         });
         found.chain(&turn.added)
     })
+}
+
+/// Puts a line of the user before a conversation that the model begins, for providers that refuse one.
+pub(super) fn user_first(turns: &mut Vec<Turn<'_>>, report: &mut RenderReport) {
+    if turns.first().is_some_and(|turn| turn.role != Role::User) {
+        report.notes.push("the first message is not the user's: a line of the user stands before it".into());
+        let parts = vec![Part::Text("[the conversation goes on]".into())];
+        turns.insert(0, Turn { parts, ..Turn::new(Role::User) });
+    }
 }
 
 /// Providers refuse a text that is empty or all white space.

@@ -253,6 +253,7 @@ fn add_parts<'a>(block: &'a Block, parts: &mut Vec<Cow<'a, str>>) {
             parts.extend(["result".into(), call_id.into(), failed.into(), content.len().to_string().into()]);
             content.iter().for_each(|block| add_parts(block, parts));
         }
+        Block::Signature(signature) => parts.extend(["signature".into(), signature.into()]),
         Block::Tools { tools } => {
             parts.extend(["tools".into(), tools.len().to_string().into()]);
             for tool in tools {

@@ -54,6 +54,7 @@ mod picker;
 mod prefix;
 mod prompts;
 mod protocol;
+mod provider_requests;
 mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]

@@ -67,7 +67,6 @@ pub(super) const OPENAI: &[Rule] = &[
 
 /// Gemini's `parameters`: the part of OpenAPI 3.0 that the Developer API and Vertex AI both take. A root
 /// without properties comes out as [`NO_PARAMETERS`], for which the key is to be left out.
-#[allow(dead_code, reason = "Gemini's renderer uses it")]
 pub(super) const GEMINI: &[Rule] = &[
     root::drop_dialect,
     drafts::modern,
@@ -96,7 +95,6 @@ pub(super) const NO_PARAMETERS: &str = r#"{"type":"object"}"#;
 
 /// Amazon Bedrock's Converse, whose models differ: what Claude refuses, references inlined and the three
 /// keys at the root that Amazon Nova reads.
-#[allow(dead_code, reason = "Bedrock's renderer uses it")]
 pub(super) const BEDROCK: &[Rule] = &[
     root::drop_dialect,
     drafts::modern,

@@ -29,7 +29,7 @@ fn tools() -> Option<Vec<ToolSpec>> {
             catalog = catalog.tool(server.clone(), Tool::read(tool.clone()).unwrap().item);
         }
     }
-    Some(catalog.build().tools().iter().map(ToolSpec::from_entry).collect())
+    Some(catalog.build().tools().iter().map(|entry| ToolSpec::from_entry(entry)).collect())
 }
 
 /// What became of all tools.
