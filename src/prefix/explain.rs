@@ -69,6 +69,6 @@ fn fields(difference: &Difference, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
     match difference.more_fields {
         0 => Ok(()),
-        more => write!(f, "\n         {more} more values, not shown"),
+        more => write!(f, "\n         and {more} more, not shown"),
     }
 }

@@ -130,7 +130,7 @@ fn what_messages_say_can_be_left_out() {
     let whole = proem(&["diff", &files.path("a"), &b]).stdout;
     assert!(whole.contains("\\u{202e}secret branch") && !whole.contains('\u{202e}'), "{whole}");
     let run = proem(&["diff", &files.path("a"), &b, "--without-text"]);
-    assert!(run.stdout.contains("1 more value") && !run.stdout.contains("branch"), "{}", run.stdout);
+    assert!(run.stdout.contains("and 1 more, not shown") && !run.stdout.contains("branch"), "{}", run.stdout);
 }
 
 #[test]

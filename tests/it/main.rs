@@ -5,6 +5,8 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+#[cfg(feature = "tantivy")]
+mod cached_prefix;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
@@ -46,7 +48,6 @@ mod layers;
 mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
@@ -54,6 +55,7 @@ mod prefix;
 mod prompts;
 mod protocol;
 mod provider_requests;
+mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;

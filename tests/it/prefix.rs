@@ -493,7 +493,8 @@ proptest! {
         for provider in all_providers() {
             let request = provider.render(&layout);
             let prefix = Prefix::read(request.as_str()).unwrap();
-            prop_assert_eq!(prefix.dialect.as_str(), provider.name());
+            // A body that says nothing could be anyone's.
+            prop_assert!(prefix.segments.is_empty() || prefix.dialect.as_str() == provider.name(), "{}", request);
             check(&prefix, request.as_str());
             // Many lines are the same to a cache as one.
             let shown = Prefix::read(&format!("{request:#}")).unwrap();
