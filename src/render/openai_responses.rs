@@ -167,7 +167,7 @@ impl OpenAiResponses {
             Choice::Auto => return None,
             Choice::None => Json::text("none"),
             Choice::Required => Json::text("required"),
-            Choice::Tool(name) => function(*name),
+            Choice::Tool(name) => function(name),
             Choice::Among { allowed, required } => Json::Object(vec![
                 ("type", Json::text("allowed_tools")),
                 ("mode", Json::text(if *required { "required" } else { "auto" })),
