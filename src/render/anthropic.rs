@@ -68,7 +68,6 @@ impl Default for Anthropic {
             prefix_ttl: CacheTtl::FiveMinutes,
             tail_ttl: CacheTtl::FiveMinutes,
             strict_tools: false,
-            additions: false,
         }
     }
 }
