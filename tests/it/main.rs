@@ -5,6 +5,7 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+mod call;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
