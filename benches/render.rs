@@ -14,14 +14,17 @@ mod measure;
 use criterion::BenchmarkId;
 use proem::{
     protocol::Role,
-    render::{Anthropic, Block, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec},
+    render::{
+        Anthropic, BedrockConverse, Block, Gemini, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec,
+    },
 };
 use serde_json::Map;
 
 fn main() {
     let mut criterion = measure::criterion(30);
     let layout = layout();
-    let providers: [&dyn Provider; 3] = [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new()];
+    let providers: [&dyn Provider; 5] =
+        [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new(), &Gemini::new(), &BedrockConverse::new()];
     let mut group = criterion.benchmark_group("render");
     for provider in providers {
         let request = provider.render(&layout);

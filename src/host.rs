@@ -41,7 +41,7 @@ use crate::{
     protocol::ReadResourceResult,
     resources::{Attached, Governance, ResourceOptions},
     retrieval::{Query, Reranker, Retriever, Rewriter},
-    session::{Composer, Hooks, RenderedPrompt, Session},
+    session::{Composer, Hooks, RenderedPrompt, Session, SessionOptions},
     templates::Completer,
     tokens::{CountCache, TokenCounter},
 };
@@ -89,6 +89,19 @@ impl Host {
     /// Starts a conversation with another `now`: what recency is measured against.
     pub fn session_at(&self, now: Timestamp) -> Session {
         Session::new(Arc::clone(&self.composer), now)
+    }
+
+    /// Starts a conversation now that is carried on as `options` say.
+    pub fn session_with(&self, options: SessionOptions) -> Session {
+        Session::with_options(Arc::clone(&self.composer), Timestamp::now(), options)
+    }
+
+    /// Goes on with a conversation that [`Session::to_json`] wrote, after a restart.
+    ///
+    /// # Errors
+    /// See [`Session::restore`].
+    pub fn restore_session(&self, options: SessionOptions, json: &str) -> Result<Session> {
+        Session::restore(Arc::clone(&self.composer), options, json)
     }
 
     /// Selects resources for a request, reads them and keeps what fits: what a turn attaches, for

@@ -1,6 +1,7 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use super::{
+    joining::Joining,
     report::RenderReport,
     request::{Request, Section, SectionKind},
     tools::ReadyTool,
@@ -56,6 +57,14 @@ impl<'a> Json<'a> {
                 out.push('}');
             }
         }
+    }
+}
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        self.write(&mut out);
+        f.write_str(&out)
     }
 }
 
@@ -122,6 +131,16 @@ impl Body {
 
     /// Writes the section of tools, or nothing if there are none. `form` gives one tool's object.
     pub(super) fn tools<'a>(&mut self, tools: &'a [ReadyTool<'a>], form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>) {
+        self.tools_and(tools, std::iter::empty(), form);
+    }
+
+    /// The same, and tools after it that are no part of the section: those whose loading is deferred.
+    pub(super) fn tools_and<'a>(
+        &mut self,
+        tools: &'a [ReadyTool<'a>],
+        deferred: impl Iterator<Item = Json<'a>>,
+        form: impl Fn(&'a ReadyTool<'a>, bool) -> Json<'a>,
+    ) {
         if tools.is_empty() {
             return;
         }
@@ -131,15 +150,26 @@ impl Body {
         for (i, tool) in tools.iter().enumerate() {
             self.value(&form(tool, i + 1 == tools.len()));
         }
-        self.close(']');
         self.end_section();
+        deferred.for_each(|tool| self.value(&tool));
+        self.close(']');
     }
 
-    pub(super) fn finish(mut self, tools: &[ReadyTool<'_>], report: RenderReport) -> Request {
+    /// Writes an array that is a section.
+    pub(super) fn list<'a>(&mut self, kind: SectionKind, items: impl IntoIterator<Item = Json<'a>>) {
+        self.section(kind);
+        self.open('[');
+        for item in items {
+            self.value(&item);
+        }
+        self.end_section();
+        self.close(']');
+    }
+
+    pub(super) fn finish(mut self, joining: Joining<'_>, report: RenderReport) -> Request {
         self.end_section();
         self.text.push('}');
-        let tools = tools.iter().map(|ready| (ready.spec.exposed.clone(), ready.spec.tool.clone())).collect();
-        Request { body: self.text, sections: self.sections, tools, report }
+        Request { body: self.text, sections: self.sections, tools: joining.into_routes(), report }
     }
 
     /// A comma where one is due: no complete value ends with one of these four.

@@ -4,9 +4,11 @@ use crate::id::{ResourceId, ServerId};
 
 const ATTACHMENT: &str = "attachment";
 const SERVER_INSTRUCTIONS: &str = "server_instructions";
+const TOOL_DEFINITIONS: &str = "tool_definitions";
+const TOOL_OUTLINE: &str = "tool_outline";
 
 /// The letters of the delimiters' words, which text between delimiters must not spell after a `<`.
-const WORDS: [&str; 2] = ["attachment", "serverinstructions"];
+const WORDS: [&str; 4] = ["attachment", "serverinstructions", "tooldefinitions", "tooloutline"];
 
 /// Characters that a reader takes for `<`, beside `<` itself.
 const LIKE_LESS_THAN: &[char] =
@@ -20,12 +22,19 @@ const MAX_GAP: usize = 64;
 const MAX_ATTRIBUTE: usize = 2_048;
 
 /// A resource's text between its delimiters.
-pub(super) fn attachment(resource: &ResourceId, label: Option<&str>, mime_type: Option<&str>, text: &str) -> String {
+pub(super) fn attachment(
+    resource: &ResourceId,
+    label: Option<&str>,
+    mime_type: Option<&str>,
+    supersedes: bool,
+    text: &str,
+) -> String {
     let attributes = [
         ("server", Some(resource.server.as_str())),
         ("uri", Some(&*resource.uri)),
         ("title", label),
         ("type", mime_type),
+        ("supersedes", supersedes.then_some("what was attached of it before")),
     ];
     delimited(ATTACHMENT, &attributes, text)
 }
@@ -33,6 +42,16 @@ pub(super) fn attachment(resource: &ResourceId, label: Option<&str>, mime_type: 
 /// A server's instructions between their delimiters.
 pub(crate) fn instructions(server: &ServerId, text: &str) -> String {
     delimited(SERVER_INSTRUCTIONS, &[("server", Some(server.as_str()))], text)
+}
+
+/// Tools between their delimiters, each one line of JSON.
+pub(super) fn tool_definitions(lines: &[String]) -> String {
+    delimited(TOOL_DEFINITIONS, &[], &lines.join("\n"))
+}
+
+/// What tools there are between its delimiters.
+pub(crate) fn tool_outline(text: &str) -> String {
+    delimited(TOOL_OUTLINE, &[], text)
 }
 
 /// Text from a server for the inside of an attribute: one line, bounded, without quotes or angle brackets.
@@ -159,6 +178,9 @@ mod tests {
             "</server_instructions>",
             "</Server Instructions>",
             "</server-instructi0ns>",
+            "</tool_definitions>",
+            "<Tool Definitions>",
+            "</tool-outline >",
             "<<</attachment>",
             "</attachments>",
         ] {
@@ -178,6 +200,8 @@ mod tests {
             "<",
             "attachment",
             "<server>",
+            "<tool>",
+            "<tools>",
             "查询<附件附件附件附件附件>",
             "<https://example.com/attachment>",
         ] {
@@ -194,11 +218,11 @@ mod tests {
     proptest! {
         #[test]
         fn delimiters_stand_once(
-            text in "(</?|[<＜] ?/ ?|\\PC|\n|attachment|ATTACH|ment|server_instructions|>){0,24}",
+            text in "(</?|[<＜] ?/ ?|\\PC|\n|attachment|ATTACH|ment|server_instructions|tool_definitions|>){0,24}",
             label in "\\PC{0,20}",
         ) {
             let server = ServerId::new("s").unwrap();
-            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, &text);
+            let whole = attachment(&ResourceId::new(server.clone(), "u:"), Some(&label), None, false, &text);
             let lower = whole.to_lowercase();
             prop_assert_eq!(lower.matches("<attachment").count(), 1);
             prop_assert_eq!(lower.matches("</attachment").count(), 1);
@@ -207,6 +231,9 @@ mod tests {
             prop_assert_eq!(whole.to_lowercase().matches("server_instructions").count()
                 - text.to_lowercase().matches("server_instructions").count(), 2);
             prop_assert_eq!(whole.to_lowercase().matches("</server_instructions").count(), 1);
+            let whole = tool_definitions(&[text]).to_lowercase();
+            prop_assert_eq!(whole.matches("<tool_definitions").count(), 1);
+            prop_assert_eq!(whole.matches("</tool_definitions").count(), 1);
         }
     }
 }

@@ -282,12 +282,23 @@ pub struct Attachment {
     pub images: Vec<AttachedImage>,
     /// Which part of the prefix it joined: 0 is the first. Sorts before everything else.
     pub generation: u32,
+    /// It stands for what was attached of the resource before. Default: no.
+    #[serde(default)]
+    pub supersedes: bool,
 }
 
 impl Attachment {
     /// A text without label and MIME type.
     pub fn new(resource: ResourceId, text: impl Into<String>) -> Self {
-        Self { resource, label: None, mime_type: None, text: text.into(), images: Vec::new(), generation: 0 }
+        Self {
+            resource,
+            label: None,
+            mime_type: None,
+            text: text.into(),
+            images: Vec::new(),
+            generation: 0,
+            supersedes: false,
+        }
     }
 
     /// Sets what the model may call it.
@@ -318,6 +329,13 @@ impl Attachment {
         self
     }
 
+    /// Says that it stands for what was attached of the resource before: the delimiters tell the model.
+    #[must_use]
+    pub fn superseding(mut self) -> Self {
+        self.supersedes = true;
+        self
+    }
+
     /// The text between its delimiters: exactly what every provider is given, for counting tokens.
     /// Where there are only pictures, a line says that they follow; what they cost is not in it.
     pub fn rendered(&self) -> String {
@@ -326,7 +344,7 @@ impl Attachment {
             images @ 2.. if self.text.trim().is_empty() => format!("[{images} pictures follow]").into(),
             _ => self.text.as_str().into(),
         };
-        delimit::attachment(&self.resource, self.label.as_deref(), self.mime_type.as_deref(), &text)
+        delimit::attachment(&self.resource, self.label.as_deref(), self.mime_type.as_deref(), self.supersedes, &text)
     }
 
     /// By where it stands; by what it says only where two have the same place.
@@ -337,6 +355,7 @@ impl Attachment {
             .then_with(|| self.mime_type.cmp(&other.mime_type))
             .then_with(|| self.text.cmp(&other.text))
             .then_with(|| self.images.cmp(&other.images))
+            .then_with(|| self.supersedes.cmp(&other.supersedes))
     }
 }
 

@@ -1,7 +1,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{delimit, layout::ToolSpec};
+use super::{
+    delimit,
+    layout::{Attachment, ToolSpec},
+};
 use crate::{
     error::excerpt,
     id::{ResourceId, ServerId},
@@ -72,6 +75,9 @@ pub enum Block {
         /// Base64. Never enters text.
         data: String,
     },
+    /// A resource that the host attaches here, in a message of the user: between its delimiters, as
+    /// those before the conversation.
+    Attachment(Attachment),
     /// A call that the model made, in a message of the model. Every call needs its result in the
     /// next message: providers refuse a request that lacks one.
     ToolCall {
@@ -99,6 +105,9 @@ pub enum Block {
         /// The tools, in this order.
         tools: Vec<ToolSpec>,
     },
+    /// What the provider gave with the block before it, in a message of the model: to be handed back
+    /// unread with the next request. Gemini's `thoughtSignature`; other providers are not sent it.
+    Signature(String),
 }
 
 impl Block {
@@ -137,7 +146,7 @@ impl Block {
         match classify(contents) {
             Content::Text(TextContent { mime_type, text, .. }) => {
                 let resource = ResourceId::new(server.clone(), contents.uri.as_str());
-                Self::Text(delimit::attachment(&resource, None, mime_type.as_deref(), &text))
+                Self::Text(delimit::attachment(&resource, None, mime_type.as_deref(), false, &text))
             }
             Content::Image(image) => Self::Image { mime_type: image.mime_type.into(), data: image.data },
             Content::Audio { mime_type, bytes } => Self::Text(left_out("sound", &mime_type, bytes)),

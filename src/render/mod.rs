@@ -50,6 +50,15 @@
 //! a copy, and what the model is then no longer told is in [`RenderReport::repaired`]; arguments
 //! are to be validated against the original. Descriptions are never cut here.
 //!
+//! # Tools that join later
+//! Tools of [`Block::Tools`] join in the middle of a conversation, and the array at the front stays as it
+//! is. [`Deferral`] says where a provider has a form of its own for them: references to definitions
+//! that are kept out of the prompt, or definitions in the conversation. Everywhere else, and for all
+//! providers where the array has a tool of [kind `Call`](ToolKind::Call), they are text between delimiters,
+//! one line of JSON each, which is the same for all. Each is defined once, where the model first meets
+//! it, and named where it is found again; names are checked, and schemas repaired, as in the array.
+//! What stands in one place depends on nothing after it.
+//!
 //! # Server text
 //! Attachments and server instructions stand between delimiters that name their server. The text
 //! inside cannot open or close one: the rule stands below. It holds for the text of a prompt too,
@@ -61,38 +70,50 @@
 //! a line says what it was, and the report why.
 //!
 //! # Delimiters
-//! `<attachment …>` and `<server_instructions …>` with their closing forms. In the text between
-//! them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next letters spell
-//! one of the two words, or nearly: white space, slashes, punctuation and invisible characters
+//! `<attachment …>`, `<server_instructions …>`, `<tool_definitions>` and `<tool_outline>` with their closing
+//! forms. In the text between them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next
+//! letters spell one of these words, or nearly: white space, slashes, punctuation and invisible characters
 //! before and between the letters do not count, nor does case, and a character that is no ASCII
 //! letter stands for any letter, as long as half of the word is spelled out. Nothing else in the
 //! text is touched. The delimiters hold no counter and no random part, so they are the same in
 //! every turn. Text that the host or the user writes is not changed.
 
 mod anthropic;
+mod bedrock;
+mod blocks;
 mod body;
+mod breakpoints;
+mod calls;
+mod choice;
 mod delimit;
+mod gemini;
+mod joining;
 mod layout;
+mod lists;
 mod message;
 mod openai_chat;
 mod openai_responses;
 mod report;
 mod request;
 mod schema;
+mod strict;
 mod tools;
 mod turns;
 
 use std::fmt;
 
-pub(crate) use self::delimit::{instructions as rendered_instructions, neutral};
+pub(crate) use self::delimit::{instructions as rendered_instructions, neutral, tool_outline};
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
+    bedrock::BedrockConverse,
+    gemini::Gemini,
     layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
     message::{Block, Message},
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,
     report::{QuarantinedTool, RenderReport, RepairedTool},
     request::{Request, Section, SectionKind},
+    schema::original_arguments,
 };
 
 /// Renders for one provider's API. Each lives in a file of its own, all alike.

@@ -1,16 +1,22 @@
 use super::{
     Provider,
     body::{Body, Json},
+    choice::{Choice, choice, not_held_back},
+    joining::Joining,
     layout::Layout,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, Turn, result_text, system, turns},
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+
+/// OpenAI's guide on structured outputs knows no limit over the tools of a request.
+const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
 
 /// OpenAI Chat Completions, and the many endpoints that speak it.
 ///
@@ -24,6 +30,8 @@ pub struct OpenAiChat {
     developer_role: bool,
     legacy_max_tokens: bool,
     breakpoints: bool,
+    no_allowed_tools: bool,
+    strict_tools: bool,
 }
 
 impl OpenAiChat {
@@ -64,10 +72,27 @@ impl OpenAiChat {
         self
     }
 
+    /// Does not write [`Layout::allowed`] as `allowed_tools`, for compatible endpoints that do not know
+    /// it. Default: written, since only so the model keeps to it while the array of tools stays.
+    pub fn without_allowed_tools(mut self) -> Self {
+        self.no_allowed_tools = true;
+        self
+    }
+
+    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
+    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// [`original_arguments`](super::original_arguments) undoes. Default: off, since many compatible
+    /// endpoints do not know it.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
+    }
+
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
         let mut function =
             vec![("name", Json::text(&tool.spec.exposed)), ("parameters", Json::Raw(tool.schema.as_str()))];
         function.extend(tool.description().map(|text| ("description", Json::text(text))));
+        function.extend(tool.is_strict.then_some(("strict", Json::Bool(true))));
         Json::Object(vec![("type", Json::text("function")), ("function", Json::Object(function))])
     }
 
@@ -79,16 +104,40 @@ impl OpenAiChat {
                 vec![("type", Json::text("image_url")), ("image_url", Json::Object(url))]
             }
             Part::Call { id, name, arguments } => {
-                let function = vec![("name", Json::text(*name)), ("arguments", Json::text(arguments))];
-                vec![("type", Json::text("function")), ("id", Json::text(*id)), ("function", Json::Object(function))]
+                let function = vec![("name", Json::text(&**name)), ("arguments", Json::text(arguments))];
+                vec![("type", Json::text("function")), ("id", Json::text(&**id)), ("function", Json::Object(function))]
             }
-            Part::Result { call_id, parts, is_error } => vec![
+            Part::Result { call_id, parts, is_error, .. } => vec![
                 ("role", Json::text("tool")),
-                ("tool_call_id", Json::text(*call_id)),
+                ("tool_call_id", Json::text(&**call_id)),
                 ("content", Json::text(result_text(parts, *is_error))),
             ],
         };
         self.marked(fields, mark)
+    }
+
+    fn choice<'a>(&self, choice: &Choice<'a>, report: &mut RenderReport) -> Option<Json<'a>> {
+        let function = |name| {
+            let function = Json::Object(vec![("name", Json::text(name))]);
+            Json::Object(vec![("type", Json::text("function")), ("function", function)])
+        };
+        Some(match choice {
+            Choice::Auto => return None,
+            Choice::None => Json::text("none"),
+            Choice::Required => Json::text("required"),
+            Choice::Tool(name) => function(*name),
+            Choice::Among { required, .. } if self.no_allowed_tools => {
+                not_held_back("this endpoint", report);
+                return required.then(|| Json::text("required"));
+            }
+            Choice::Among { allowed, required } => {
+                let tools = vec![
+                    ("mode", Json::text(if *required { "required" } else { "auto" })),
+                    ("tools", Json::Array(allowed.iter().copied().map(function).collect())),
+                ];
+                Json::Object(vec![("type", Json::text("allowed_tools")), ("allowed_tools", Json::Object(tools))])
+            }
+        })
     }
 
     /// What the model said, and the calls that it made with it.
@@ -156,9 +205,14 @@ impl Provider for OpenAiChat {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
-        let turns = turns(layout, &mut report);
+        let mut joining = Joining::new(&tools, &RULES, self.deferral());
+        let turns = turns(layout, &mut joining, &mut report);
+        let choice = self.choice(&choice(layout, &joining, &mut report), &mut report);
 
         let mut body = Body::new();
         if let Some(model) = &layout.model {
@@ -198,7 +252,10 @@ impl Provider for OpenAiChat {
         }
         body.end_section();
         body.close(']');
-        body.finish(&tools, report)
+        if let Some(choice) = choice {
+            body.field("tool_choice", &choice);
+        }
+        body.finish(joining, report)
     }
 }
 

@@ -1,5 +1,6 @@
 use std::{collections::BTreeMap, fmt, ops::Range};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::report::RenderReport;
@@ -151,7 +152,8 @@ impl Section {
 }
 
 /// The parts of a request, least volatile first.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SectionKind {
     /// Tool definitions.

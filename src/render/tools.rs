@@ -24,6 +24,8 @@ pub(super) struct ReadyTool<'a> {
     pub(super) spec: &'a ToolSpec,
     /// The repaired schema.
     pub(super) schema: Schema,
+    /// Whether the provider shall hold the model to it.
+    pub(super) is_strict: bool,
 }
 
 impl<'a> ReadyTool<'a> {
@@ -31,9 +33,15 @@ impl<'a> ReadyTool<'a> {
     pub(super) fn description(&self) -> Option<&'a str> {
         self.spec.description.as_deref().filter(|text| !text.trim().is_empty())
     }
+
+    /// The repaired schema, unless the tool takes no arguments: for Gemini, which refuses an object
+    /// without properties.
+    pub(super) fn parameters(&self) -> Option<&str> {
+        Some(self.schema.as_str()).filter(|schema| *schema != schema::NO_PARAMETERS)
+    }
 }
 
-/// The tools that go into the request, in its order; the report says what became of the others.
+/// The tools of the array, in its order; the report says what became of the others.
 pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut RenderReport) -> Vec<ReadyTool<'a>> {
     let mut candidates: Vec<_> =
         tools.iter().map(|spec| (spec, schema::repair(&spec.input_schema, rules.schema))).collect();
@@ -44,34 +52,51 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
     let mut ready = Vec::with_capacity(candidates.len());
     let mut names = BTreeSet::new();
     for (spec, repaired) in candidates {
-        let checked = repaired.and_then(|repaired| {
-            if !is_name(&spec.exposed) {
-                Err("its name is not of the form [a-zA-Z_][a-zA-Z0-9_-]{0,62}".into())
-            } else if names.contains(spec.exposed.as_str()) {
-                Err("another tool of this request has the same name".into())
-            } else if let Some(max) = rules.max_tools.filter(|max| ready.len() >= *max) {
-                Err(format!("{} takes at most {max} tools", rules.provider))
-            } else {
-                Ok(repaired)
-            }
-        });
-        let (tool, exposed) = (spec.tool.clone(), spec.exposed.clone());
-        match checked {
-            Ok(schema::Repaired { schema, losses }) => {
-                if !losses.is_empty() {
-                    report.repaired.push(RepairedTool { tool, exposed, losses });
-                }
-                names.insert(spec.exposed.as_str());
-                ready.push(ReadyTool { spec, schema });
-            }
-            Err(reason) => report.quarantined.push(QuarantinedTool { tool, exposed, reason }),
+        let place = if names.contains(spec.exposed.as_str()) {
+            Err(NAME_IS_TAKEN.into())
+        } else if let Some(max) = rules.max_tools.filter(|max| ready.len() >= *max) {
+            Err(format!("{} takes at most {max} tools", rules.provider))
+        } else {
+            Ok(())
+        };
+        if let Some(tool) = admit(spec, repaired, place, report) {
+            names.insert(spec.exposed.as_str());
+            ready.push(tool);
         }
     }
     ready
 }
 
+pub(super) const NAME_IS_TAKEN: &str = "another tool of this request has the same name";
+
+/// The tool, if its schema, its name and its `place` in the request are good; reports what it lost,
+/// or why it is left out.
+pub(super) fn admit<'a>(
+    spec: &'a ToolSpec,
+    repaired: Result<schema::Repaired, String>,
+    place: Result<(), String>,
+    report: &mut RenderReport,
+) -> Option<ReadyTool<'a>> {
+    let (tool, exposed) = (spec.tool.clone(), spec.exposed.clone());
+    let named = || if is_name(&exposed) { Ok(()) } else { Err(NAME_IS_OF_ANOTHER_FORM.to_string()) };
+    match repaired.and_then(|repaired| named().and(place).map(|()| repaired)) {
+        Ok(schema::Repaired { schema, losses }) => {
+            if !losses.is_empty() {
+                report.repaired.push(RepairedTool { tool, exposed, losses });
+            }
+            Some(ReadyTool { spec, schema, is_strict: false })
+        }
+        Err(reason) => {
+            report.quarantined.push(QuarantinedTool { tool, exposed, reason });
+            None
+        }
+    }
+}
+
+const NAME_IS_OF_ANOTHER_FORM: &str = "its name is not of the form [a-zA-Z_][a-zA-Z0-9_-]{0,62}";
+
 /// The form that every provider accepts, see [`ExposedName`].
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= ExposedName::MAX_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')

@@ -1,12 +1,16 @@
 use std::borrow::Cow;
 
 use super::{
+    blocks::{Reader, attached},
+    calls::pair,
     delimit,
+    joining::Joining,
     layout::Layout,
-    message::{Block, decoded_len, left_out},
+    message::{decoded_len, left_out},
     report::RenderReport,
+    tools::ReadyTool,
 };
-use crate::{error::excerpt, json, protocol::Role, resources::image_type};
+use crate::protocol::Role;
 
 /// Neighbouring messages of one role, as every provider takes them.
 #[derive(Debug)]
@@ -15,6 +19,17 @@ pub(super) struct Turn<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// How many of the first parts are of attachments: their texts and pictures.
     pub(super) attachments: usize,
+    /// What the provider gave with a part, by its place in `parts`. Only in the model's turns.
+    pub(super) signatures: Vec<(usize, &'a str)>,
+    /// Tools that join after it, for a provider that has a form for them. Only in the user's turns.
+    pub(super) added: Vec<ReadyTool<'a>>,
+}
+
+impl Turn<'_> {
+    /// A turn that says nothing.
+    pub(super) fn new(role: Role) -> Self {
+        Self { role, parts: Vec::new(), attachments: 0, signatures: Vec::new(), added: Vec::new() }
+    }
 }
 
 /// A piece of a turn that every provider can be given.
@@ -25,9 +40,10 @@ pub(super) enum Part<'a> {
     /// Of a type that every provider reads, with well-formed base64.
     Image { mime_type: &'static str, data: &'a str },
     /// Only in the model's turns. The arguments are a canonical JSON object.
-    Call { id: &'a str, name: &'a str, arguments: String },
-    /// Only in the user's turns, before everything but attachments. Holds texts and images.
-    Result { call_id: &'a str, parts: Vec<Self>, is_error: bool },
+    Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: String },
+    /// Only in the user's turns, before everything but attachments. Holds texts and images, or the
+    /// tools that a search found, for a provider that has a form for them: never both.
+    Result { call_id: Cow<'a, str>, parts: Vec<Self>, found: Option<Vec<ReadyTool<'a>>>, is_error: bool },
 }
 
 impl Part<'_> {
@@ -40,7 +56,7 @@ impl Part<'_> {
 }
 
 /// What stands before a failed call's result, for providers that have no field for it.
-const FAILED: &str = "[the call failed]";
+pub(super) const FAILED: &str = "[the call failed]";
 
 /// The text of a result, for providers that take nothing else. Images are described.
 pub(super) fn result_text(parts: &[Part<'_>], is_error: bool) -> String {
@@ -82,97 +98,66 @@ pub(super) fn system<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<C
 /// The conversation with the attachments before its first message.
 ///
 /// Roles alternate, which some providers demand; the attachments are the user's, since it is the
-/// host that attaches on the user's behalf.
-pub(super) fn turns<'a>(layout: &'a Layout, report: &mut RenderReport) -> Vec<Turn<'a>> {
+/// host that attaches on the user's behalf. Tools that join it go through `joining`, in its order.
+pub(super) fn turns<'a>(layout: &'a Layout, joining: &mut Joining<'a>, report: &mut RenderReport) -> Vec<Turn<'a>> {
     let mut attachments = Vec::new();
     for attachment in layout.ordered_attachments() {
-        attachments.push(Part::Text(attachment.rendered().into()));
-        attachments.extend(attachment.images.iter().map(|image| {
-            picture(&image.mime_type, &image.data).unwrap_or_else(|reason| {
-                report.notes.push(format!(
-                    "{}: image described instead of shown: {reason}",
-                    excerpt(&attachment.resource.to_string())
-                ));
-                Part::Text(left_out("image", &image.mime_type, decoded_len(&image.data)).into())
-            })
-        }));
+        attachments.extend(attached(attachment, report));
     }
     let mut turns = Vec::new();
     if !attachments.is_empty() {
-        turns.push(Turn { role: Role::User, attachments: attachments.len(), parts: attachments });
+        turns.push(Turn { attachments: attachments.len(), parts: attachments, ..Turn::new(Role::User) });
     }
     for (i, message) in layout.messages.iter().enumerate() {
-        let parts: Vec<_> = message.content.iter().filter_map(|block| part(block, message.role, i, report)).collect();
+        let begins = turns.last().is_none_or(|turn: &Turn<'_>| turn.role != message.role);
+        if begins && message.role == Role::Assistant {
+            joining.turn();
+        }
+        let mut reader = Reader { message: i, role: message.role, joining, report };
+        let mut read = Turn::new(message.role);
+        message.content.iter().for_each(|block| reader.read(block, &mut read));
+        if begins && read.parts.is_empty() && !read.added.is_empty() {
+            // Nobody else speaks here, and tools join after a turn that says something.
+            read.parts.push(Part::Text("[tools are added]".into()));
+        }
         match turns.last_mut() {
-            _ if parts.is_empty() => report.notes.push(format!("messages[{i}]: left out, it says nothing")),
-            Some(turn) if turn.role == message.role => turn.parts.extend(parts),
-            _ => turns.push(Turn { role: message.role, parts, attachments: 0 }),
+            _ if read.parts.is_empty() && read.added.is_empty() => {
+                report.notes.push(format!("messages[{i}]: left out, it says nothing"));
+            }
+            Some(turn) if turn.role == message.role => {
+                let before = turn.parts.len();
+                turn.signatures.extend(read.signatures.into_iter().map(|(part, text)| (before + part, text)));
+                turn.parts.extend(read.parts);
+                turn.added.extend(read.added);
+            }
+            _ => turns.push(read),
         }
     }
-    for turn in &mut turns {
-        // Results must follow their calls at once, or the request is refused.
-        if let Some(said) = turn.parts.get_mut(turn.attachments..) {
-            said.sort_by_key(|part| !matches!(part, Part::Result { .. }));
-        }
-    }
+    pair(&mut turns, joining.search(), report);
     turns
 }
 
-fn part<'a>(block: &'a Block, role: Role, message: usize, report: &mut RenderReport) -> Option<Part<'a>> {
-    match block {
-        Block::Text(text) => (!is_blank(text)).then(|| Part::Text(text.as_str().into())),
-        Block::Image { mime_type, data } => {
-            let shown = match role {
-                Role::User => picture(mime_type, data),
-                _ => Err("only the user may show one"),
-            };
-            Some(shown.unwrap_or_else(|reason| {
-                report.notes.push(format!("messages[{message}]: image described instead of shown: {reason}"));
-                Part::Text(left_out("image", mime_type, decoded_len(data)).into())
-            }))
-        }
-        Block::ToolCall { id, name, arguments } if role == Role::Assistant => {
-            let too_deep = arguments.values().any(|value| json::depth(value) >= json::MAX_DEPTH);
-            if too_deep {
-                report.notes.push(format!("messages[{message}]: arguments left out, they are nested too deep"));
-            }
-            let arguments = if too_deep { "{}".into() } else { json::canonical_object(arguments) };
-            Some(Part::Call { id, name, arguments })
-        }
-        Block::ToolResult { call_id, content, is_error } if role == Role::User => {
-            // One level: a result holds no calls and no results.
-            let parts = content
-                .iter()
-                .filter(|block| matches!(block, Block::Text(_) | Block::Image { .. }))
-                .filter_map(|block| part(block, role, message, report))
-                .collect();
-            Some(Part::Result { call_id, parts, is_error: *is_error })
-        }
-        Block::Tools { .. } => None,
-        Block::ToolCall { .. } | Block::ToolResult { .. } => {
-            report
-                .notes
-                .push(format!("messages[{message}]: the model makes calls and the user gives results: left out"));
-            None
-        }
+/// The tools that join in the provider's own form, in the order of the conversation.
+pub(super) fn joined<'a>(turns: &'a [Turn<'a>]) -> impl Iterator<Item = &'a ReadyTool<'a>> {
+    turns.iter().flat_map(|turn| {
+        let found = turn.parts.iter().flat_map(|part| match part {
+            Part::Result { found: Some(found), .. } => found.as_slice(),
+            _ => &[],
+        });
+        found.chain(&turn.added)
+    })
+}
+
+/// Puts a line of the user before a conversation that the model begins, for providers that refuse one.
+pub(super) fn user_first(turns: &mut Vec<Turn<'_>>, report: &mut RenderReport) {
+    if turns.first().is_some_and(|turn| turn.role != Role::User) {
+        report.notes.push("the first message is not the user's: a line of the user stands before it".into());
+        let parts = vec![Part::Text("[the conversation goes on]".into())];
+        turns.insert(0, Turn { parts, ..Turn::new(Role::User) });
     }
 }
 
 /// Providers refuse a text that is empty or all white space.
-fn is_blank(text: &str) -> bool {
+pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
-}
-
-/// A picture, or why it cannot be shown.
-fn picture<'a>(mime_type: &str, data: &'a str) -> Result<Part<'a>, &'static str> {
-    let mime_type = image_type(mime_type).ok_or("it is neither PNG, JPEG, GIF nor WebP")?;
-    if is_base64(data) { Ok(Part::Image { mime_type, data }) } else { Err("its data is no base64") }
-}
-
-fn is_base64(data: &str) -> bool {
-    let digits = data.trim_end_matches('=');
-    !digits.is_empty()
-        && data.len() - digits.len() <= 2
-        && data.len().is_multiple_of(4)
-        && digits.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
 }

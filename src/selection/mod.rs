@@ -29,7 +29,6 @@ mod options;
 mod reason;
 mod select;
 
-#[cfg(feature = "eval")]
 pub(crate) use self::form::form_tokens;
 pub use self::{
     form::{Definition, Form, catalog_tokens},

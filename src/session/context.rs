@@ -1,12 +1,12 @@
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{composer::Composer, instructions::Instructions, report::Report};
+use super::{composer::Composer, delivered::Delivered, instructions::Instructions, report::Report};
 use crate::{
     Error, Result,
     catalog::Catalog,
     error::excerpt,
     id::{ResourceId, ToolId},
-    render::{Layout, Provider, Request},
+    render::{Attachment, Block, Layout, Message, Provider, Request},
     resources::{Attached, Refusal},
     retrieval::Query,
     selection::Selection,
@@ -19,6 +19,7 @@ pub struct Context {
     pub(super) query: Query,
     pub(super) catalog: Catalog,
     pub(super) selection: Selection,
+    pub(super) delivered: Delivered,
     pub(super) instructions: Instructions,
     pub(super) attached: Attached,
     pub(super) layout: Layout,
@@ -68,12 +69,19 @@ impl Context {
         &self.catalog
     }
 
-    /// The tools that are offered, and those that are not.
+    /// The tools that this turn needs, and those that do not fit. What of them the model has is
+    /// in [`Self::delivered`].
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// What the servers of the offered tools say of themselves, and what of it did not fit.
+    /// The tools that the model has, those of earlier turns included.
+    pub fn delivered(&self) -> &Delivered {
+        &self.delivered
+    }
+
+    /// What the servers of the tools that joined in this turn say of themselves, and what of it did
+    /// not fit.
     pub fn instructions(&self) -> &Instructions {
         &self.instructions
     }
@@ -86,6 +94,12 @@ impl Context {
     /// What is rendered; a host may take it and add to it.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Adds a message at the end: what the model answered, what its calls gave. The turn goes on, and
+    /// the next request is rendered with it.
+    pub fn add(&mut self, message: Message) {
+        self.layout.messages.push(message);
     }
 
     /// How long each part took.
@@ -103,25 +117,45 @@ impl Context {
             return provider.render(&self.layout);
         }
         let mut layout = self.layout.clone();
-        layout.attachments.retain(|attachment| refused.iter().all(|(id, _)| **id != attachment.resource));
+        layout.attachments.retain(|attachment| !refused.contains_key(&attachment.resource));
+        for message in &mut layout.messages {
+            message.content.retain(
+                |block| !matches!(block, Block::Attachment(attachment) if refused.contains_key(&attachment.resource)),
+            );
+        }
         let notes = refused.into_iter().map(|(id, refusal)| format!("{id}: left out: {refusal}"));
         provider.render(&layout).with_notes(notes)
     }
 
-    fn refused(&self, provider: &str) -> Vec<(&ResourceId, Refusal)> {
-        let attached = self.attached.resources.iter();
-        attached
-            .filter_map(|resource| Some((&resource.id, resource.decision.permits_provider(provider).err()?)))
-            .collect()
+    /// The attached resources that the host's rules keep from a provider: those of earlier turns too.
+    fn refused(&self, provider: &str) -> BTreeMap<ResourceId, Refusal> {
+        let rules = self.composer.governance();
+        if rules.is_empty() {
+            return BTreeMap::new();
+        }
+        let joined = self.layout.messages.iter().flat_map(|message| &message.content).filter_map(|block| match block {
+            Block::Attachment(attachment) => Some(attachment),
+            _ => None,
+        });
+        let of_turn = self.attached.resources.iter().map(|resource| (&resource.id, &resource.decision));
+        let of_turn: BTreeMap<_, _> = of_turn.collect();
+        let refusal = |attachment: &Attachment| {
+            let id = &attachment.resource;
+            let permitted = match of_turn.get(id) {
+                Some(decision) => decision.permits_provider(provider),
+                None => rules.decide(id, attachment.mime_type.as_deref()).permits_provider(provider),
+            };
+            Some((id.clone(), permitted.err()?))
+        };
+        self.layout.attachments.iter().chain(joined).filter_map(refusal).collect()
     }
 
-    /// The tool that the model means, by the names offered in this turn.
+    /// The tool that the model means, by the names that it can use in this turn.
     ///
     /// # Errors
     /// [`Error::UnknownTool`] for any other name: nothing is guessed.
     pub fn route(&self, exposed: &str) -> Result<&ToolId> {
-        let offered = self.selection.tools.iter().find(|tool| tool.exposed.as_str() == exposed);
-        offered.map(|tool| &tool.id).ok_or_else(|| Error::UnknownTool { exposed: excerpt(exposed) })
+        self.delivered.offered.get(exposed).ok_or_else(|| Error::UnknownTool { exposed: excerpt(exposed) })
     }
 
     /// What was decided, why, and what it costs with this provider. Counts the whole catalog once.

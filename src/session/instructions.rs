@@ -3,7 +3,6 @@ use crate::{
     id::ServerId,
     render::rendered_instructions,
     resources::{Cut, TextKind, fitted, trim},
-    selection::Selection,
     tokens::{CountCache, TokenBudget},
 };
 
@@ -41,13 +40,7 @@ impl Instructions {
     /// nobody. Those of the likelier tools come first where not all fit, and each has half of the
     /// budget at most, trimmed from its end and never by the request: the text of a server is the
     /// same in every turn that has it.
-    pub(super) fn select(catalog: &Catalog, offered: &Selection, budget: TokenBudget, counts: &CountCache) -> Self {
-        let mut servers: Vec<&ServerId> = Vec::new();
-        for tool in &offered.tools {
-            if !servers.contains(&&tool.id.server) {
-                servers.push(&tool.id.server);
-            }
-        }
+    pub(super) fn select(catalog: &Catalog, servers: &[ServerId], budget: TokenBudget, counts: &CountCache) -> Self {
         let mut selected = Self::default();
         for server in servers {
             let text = catalog.server(server).and_then(|server| server.info.instructions.as_deref());
@@ -64,6 +57,11 @@ impl Instructions {
         selected.texts.sort_by(|a, b| a.server.cmp(&b.server));
         selected.excluded.sort();
         selected
+    }
+
+    /// As a layout takes them.
+    pub(super) fn by_server(&self) -> Vec<(ServerId, String)> {
+        self.texts.iter().map(|said| (said.server.clone(), said.text.clone())).collect()
     }
 }
 

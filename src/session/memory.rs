@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::{id::ToolId, retrieval::Query, selection::Selection};
 
 /// What a conversation's follow-ups lean on: bounded, whatever its length.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Memory {
     /// What was asked, newest last.
     turns: Vec<String>,

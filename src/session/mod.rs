@@ -8,51 +8,77 @@
 //! given the tools that it means. [`Turn::prompt`] takes up a prompt that the user invoked, and
 //! [`Session::drift`] says what became of it since.
 
+mod auto;
 mod composer;
 mod context;
+mod deliver;
+mod delivered;
+mod delivery;
+mod event;
 mod hooks;
 mod instructions;
 mod memory;
+mod options;
 mod prompt;
+mod record;
 mod report;
 mod resource_report;
+mod saved;
 mod searcher;
+mod sent;
 mod turn;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 
-use self::memory::Memory;
 pub use self::{
     composer::Composer,
     context::{Context, Timings},
+    delivered::Delivered,
+    delivery::Delivery,
+    event::SessionEvent,
     hooks::Hooks,
     instructions::{Instructions, ServerInstructions},
+    options::SessionOptions,
     prompt::RenderedPrompt,
     report::{
-        CatalogReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport, SelectionReport,
-        TokenReport, ToolReport,
+        CatalogReport, DeliveryReport, ExcludedReport, FailureReport, PrefixReport, Report, SectionReport,
+        SelectionReport, TokenReport, ToolReport,
     },
     resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
+    sent::{Observed, Sent},
     turn::Turn,
 };
+use self::{memory::Memory, record::Record, sent::Wire};
 use crate::{
     Error, Result,
+    catalog::Catalog,
     id::ToolId,
     prompts::{Drift, Invoked, drift},
-    retrieval::Query,
+    render::Message,
+    retrieval::{Filter, Query},
+    selection::SelectionOptions,
 };
 
 /// One conversation with a model.
 #[derive(Debug)]
 pub struct Session {
     composer: Arc<Composer>,
+    options: SessionOptions,
     now: Timestamp,
     offered: BTreeMap<String, ToolId>,
     memory: Memory,
     /// The prompts that it took up, oldest first.
     invoked: Vec<Invoked>,
+    record: Record,
+    /// What happened since the last turn.
+    event: Option<SessionEvent>,
+    /// What the last turn's tools were selected with; none before its first turn.
+    filter: Option<(Filter, SelectionOptions)>,
+    /// What the last turn did to the prefix.
+    decision: Option<String>,
+    wire: Wire,
 }
 
 impl Session {
@@ -63,7 +89,24 @@ impl Session {
     /// A new conversation. `now` is what recency is measured against in all of its turns, so that
     /// the passing of time moves nothing in its prefix.
     pub fn new(composer: Arc<Composer>, now: Timestamp) -> Self {
-        Self { composer, now, offered: BTreeMap::new(), memory: Memory::default(), invoked: Vec::new() }
+        Self::with_options(composer, now, SessionOptions::default())
+    }
+
+    /// A new conversation that is carried on as `options` say.
+    pub fn with_options(composer: Arc<Composer>, now: Timestamp, options: SessionOptions) -> Self {
+        Self {
+            composer,
+            options,
+            now,
+            offered: BTreeMap::new(),
+            memory: Memory::default(),
+            invoked: Vec::new(),
+            record: Record::default(),
+            event: None,
+            filter: None,
+            decision: None,
+            wire: Wire::default(),
+        }
     }
 
     /// Starts a turn: `query` is what tools are searched with, and its text the newest user message.
@@ -75,9 +118,22 @@ impl Session {
         Turn::new(self, query.into())
     }
 
-    /// Says that a tool was called, so that a follow-up finds it again.
+    /// Says that a tool was called, so that a follow-up finds it again, and so that it goes on when the
+    /// prefix is made anew.
     pub fn used(&mut self, tool: &ToolId) {
         self.memory.used(tool);
+        self.record.used(tool);
+    }
+
+    /// Says that the provider's cache holds nothing of the conversation any more. The next turn makes
+    /// the prefix anew.
+    pub fn event(&mut self, event: SessionEvent) {
+        self.event = Some(event);
+    }
+
+    /// How tools reach the model: what [`Delivery::Auto`] chose. `None` before the first turn.
+    pub fn delivery(&self) -> Option<Delivery> {
+        self.record.delivery
     }
 
     /// The prompts that the user [invoked](Turn::prompt) in this conversation, oldest first.
@@ -97,6 +153,41 @@ impl Session {
     /// [`Error::UnknownTool`] for a name that was never offered in it.
     pub fn route(&self, exposed: &str) -> Result<&ToolId> {
         self.offered.get(exposed).ok_or_else(|| Error::UnknownTool { exposed: crate::error::excerpt(exposed) })
+    }
+
+    /// Takes up the host's messages before a turn is decided: gives how tools are delivered, and those
+    /// that go on from what came before.
+    fn open(
+        &mut self,
+        messages: &[Message],
+        catalog: &Catalog,
+        filter: &Filter,
+        selection: &SelectionOptions,
+        notes: &mut Vec<String>,
+    ) -> (Delivery, Vec<ToolId>) {
+        let event = self.event.take();
+        let mut carried = Vec::new();
+        self.decision = None;
+        if let Some(event) = event {
+            self.decision = Some(format!("the prefix was made anew: {event}"));
+            carried = self.record.restart();
+            if matches!(event, SessionEvent::ModelSwitched | SessionEvent::ProviderSwitched) {
+                self.wire.forget();
+            }
+        }
+        let rewritten = self.record.follow(messages);
+        let delivery = match self.record.delivery {
+            Some(delivery) => delivery,
+            None => auto::resolve(&self.options, selection, catalog, filter),
+        };
+        if delivery == Delivery::PerTurn {
+            carried.clear();
+        } else if let Some(place) = rewritten {
+            let rewritten = format!("the conversation is another one from message {place} on");
+            notes.push(format!("{rewritten}: what joined it after that is gone"));
+            self.decision.get_or_insert(rewritten);
+        }
+        (delivery, carried)
     }
 
     fn remember(&mut self, invoked: Vec<Invoked>) {

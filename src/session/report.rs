@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use super::{
     context::Context,
+    delivered::Delivered,
+    delivery::Delivery,
     resource_report::{ExcludedResourceReport, InstructionsReport, ResourceReport, ResourcesReport},
 };
 use crate::{
     evidence::Finding,
-    id::ServerId,
+    id::{ServerId, ToolId},
     json::Digest,
     render::{Provider, Request},
     retrieval::Origin,
@@ -29,7 +31,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What all servers offer.
     pub catalog: CatalogReport,
-    /// The tools that are offered, and those that are not.
+    /// Which tools the model has, those of earlier turns included.
+    pub delivery: DeliveryReport,
+    /// The tools that this turn needs, and those that do not fit.
     pub selection: SelectionReport,
     /// What servers say of themselves, given to the model or not.
     pub instructions: Vec<InstructionsReport>,
@@ -77,7 +81,27 @@ pub struct FailureReport {
     pub error: String,
 }
 
-/// The tools that are offered, and those that are not.
+/// Which tools the model has.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DeliveryReport {
+    /// How tools reach the model.
+    pub policy: Delivery,
+    /// Which turn of the conversation this is, from 1.
+    pub turn: u32,
+    /// How many tools the model can call.
+    pub offered: usize,
+    /// Those of them that are new in this turn, as `server/name`.
+    pub joined: Vec<String>,
+    /// Tools that the turn needs and the policy leaves out.
+    pub withheld: Vec<String>,
+    /// Tools that are listed otherwise than the model was told.
+    pub changed: Vec<String>,
+    /// Tools that the model was told of and must not call any more.
+    pub gone: Vec<String>,
+}
+
+/// The tools that a turn needs, and those that do not fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SelectionReport {
@@ -201,6 +225,7 @@ impl Report {
                     .collect(),
                 findings: catalog.findings().to_vec(),
             },
+            delivery: DeliveryReport::new(context.delivered()),
             selection: SelectionReport::new(context),
             instructions: InstructionsReport::of(context.instructions()),
             resources: resources.selected,
@@ -217,6 +242,21 @@ impl Report {
                 .into_iter()
                 .map(|(name, time)| (name, u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
                 .collect(),
+        }
+    }
+}
+
+impl DeliveryReport {
+    fn new(delivered: &Delivered) -> Self {
+        let named = |tools: &[ToolId]| tools.iter().map(ToString::to_string).collect();
+        Self {
+            policy: delivered.policy,
+            turn: delivered.turn,
+            offered: delivered.offered.len(),
+            joined: named(&delivered.joined),
+            withheld: named(&delivered.withheld),
+            changed: named(&delivered.changed),
+            gone: named(&delivered.gone),
         }
     }
 }

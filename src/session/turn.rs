@@ -1,22 +1,25 @@
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use jiff::Timestamp;
 
 use super::{
     Session,
-    composer::attachment,
+    composer::Composer,
     context::{Context, Timings},
-    instructions::Instructions,
+    deliver::Offer,
+    delivered::Delivered,
+    delivery::Delivery,
     prompt::RenderedPrompt,
 };
 use crate::{
     Result,
+    catalog::Catalog,
     id::ResourceId,
     prompts::{Invoked, drift},
-    render::{Layout, Message, ToolSpec},
+    render::{Layout, Message},
     resources::{Attached, Destination, ReadLimits, ResourceOptions},
     retrieval::{Filter, Query},
-    selection::{Selection, SelectionOptions, select},
+    selection::{SelectionOptions, select},
     tokens::TokenBudget,
 };
 
@@ -36,6 +39,8 @@ pub struct Turn<'a> {
     invoked: Vec<Invoked>,
     /// The query is what prompts say: their messages stand for it.
     asked_by_prompt: bool,
+    /// When it is sent.
+    sending: Option<Timestamp>,
 }
 
 impl<'a> Turn<'a> {
@@ -53,6 +58,7 @@ impl<'a> Turn<'a> {
             messages: Vec::new(),
             invoked: Vec::new(),
             asked_by_prompt: false,
+            sending: None,
         }
     }
 
@@ -118,6 +124,14 @@ impl<'a> Turn<'a> {
         self
     }
 
+    /// Says when the turn is sent. If the provider's cache has forgotten the prefix by then, by the
+    /// session's [prices](super::SessionOptions::prices), the prefix is made anew: see
+    /// [`SessionEvent::Expired`](super::SessionEvent::Expired). Default: not known, nothing expires.
+    pub fn sending(mut self, at: Timestamp) -> Self {
+        self.sending = Some(at);
+        self
+    }
+
     /// Names the model in the request.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
@@ -152,14 +166,20 @@ impl<'a> Turn<'a> {
     }
 
     /// Retrieves and selects tools, reads and attaches resources, and lays out the request, all
-    /// against the catalog as the last refresh left it.
+    /// against the catalog as the last refresh left it. What the conversation's prefix holds stays as
+    /// its [delivery](super::Delivery) says.
     ///
     /// # Errors
     /// [`Error::Index`](crate::Error::Index) if the catalog cannot be indexed or searched. A
     /// server that fails to give a resource is no error: the resource is left out with the reason.
     pub async fn build(mut self) -> Result<Context> {
+        if let Some(at) = self.sending
+            && self.session.event.is_none()
+        {
+            self.session.event = self.session.expired(at);
+        }
         self.session.memory.complete(&mut self.query);
-        let composer = std::sync::Arc::clone(&self.session.composer);
+        let composer = Arc::clone(&self.session.composer);
         let catalog = composer.servers.catalog();
         let mut clock = Clock(Instant::now());
         let index = composer.index(&catalog).await?;
@@ -171,20 +191,85 @@ impl<'a> Turn<'a> {
         notes.extend(ranking.gates.iter().filter(|gate| gate.dropped.is_some()).map(ToString::to_string));
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
-        let selection = select(&catalog, &ranking, &self.filter, &self.selection, composer.counts());
+        let messages = self.conversation();
+        let (delivery, carried) = self.session.open(&messages, &catalog, &self.filter, &self.selection, &mut notes);
+        let options = self.session.options.selection(self.selection.clone(), delivery, self.session.record.is_new());
+        let selection = select(&catalog, &ranking, &self.filter, &options, composer.counts());
         timings.select = clock.lap();
-        let attached = composer.attach(&catalog, &self.query, &self.resources).await;
+        let attached = self.attach(&composer, &catalog, delivery).await;
         notes.extend(attached.notes.iter().cloned());
         timings.attach = clock.lap();
-        let instructions = Instructions::select(&catalog, &selection, self.instructions, composer.counts());
-        let layout = self.layout(&selection, &instructions, &attached);
+        let taken = self.session.record.take(
+            delivery,
+            &Offer {
+                catalog: &catalog,
+                filter: &self.filter,
+                selection: &selection,
+                carried: &carried,
+                attached: &attached,
+                servers: &composer.servers,
+                instructions: self.instructions,
+                tools: (options.budget, options.provider_cap),
+                options: &self.session.options,
+                counts: composer.counts(),
+                messages: &messages,
+                newest: if self.is_asked() { messages.len() - 1 } else { messages.len() },
+                query: &self.query.text,
+            },
+        );
+        notes.extend(taken.notes);
+        let told = self.session.record.tools(&messages);
+        let delivered = Delivered::new(
+            delivery,
+            self.session.record.turns,
+            &told,
+            &catalog,
+            &self.filter,
+            taken.joined,
+            taken.withheld,
+        );
+        notes.extend(delivered.notes());
+        if self.session.decision.is_none() {
+            self.session.decision = delivered.decision();
+        }
+        let layout = self.layout(&messages, &delivered);
         timings.layout = clock.lap();
-        let offered = selection.tools.iter().map(|tool| (tool.exposed.to_string(), tool.id.clone()));
-        self.session.offered.extend(offered);
+        self.session.offered.extend(delivered.offered.iter().map(|(name, tool)| (name.clone(), tool.clone())));
         self.session.memory.turn(&self.query, &selection);
+        self.session.filter = Some((self.filter, options));
         self.session.remember(self.invoked);
         notes.extend(drift(&catalog, &self.session.invoked).iter().map(ToString::to_string));
-        Ok(Context { query: self.query, catalog, selection, instructions, attached, layout, timings, composer, notes })
+        Ok(Context {
+            query: self.query,
+            catalog,
+            selection,
+            delivered,
+            instructions: taken.instructions,
+            attached,
+            layout,
+            timings,
+            composer,
+            notes,
+        })
+    }
+
+    /// Selects and reads resources: what the model was given and may have changed is read again.
+    async fn attach(&self, composer: &Composer, catalog: &Catalog, delivery: Delivery) -> Attached {
+        let mut options = self.resources.clone();
+        let mut again = match delivery {
+            // Everything is attached anew.
+            Delivery::PerTurn => Vec::new(),
+            _ => self.session.record.outdated(catalog, &composer.servers),
+        };
+        again.retain(|id| !options.pins.contains(id));
+        if options.budget != TokenBudget::ZERO {
+            options.pins.extend(again.iter().cloned());
+        }
+        let mut attached = composer.attach(catalog, &self.query, &options).await;
+        for resource in attached.resources.iter_mut().filter(|resource| again.contains(&resource.id)) {
+            (resource.pinned, resource.reason) = (false, "the conversation has it, and it may have changed".into());
+        }
+        attached
     }
 
     /// How deep to rank: so far that quotas and forms that do not fit find their replacements.
@@ -192,28 +277,28 @@ impl<'a> Turn<'a> {
         self.selection.top.saturating_mul(4).clamp(64, 1_024)
     }
 
-    fn layout(&self, selection: &Selection, instructions: &Instructions, attached: &Attached) -> Layout {
+    /// Whether the query is a message of the user's, and so the newest one.
+    fn is_asked(&self) -> bool {
+        !self.asked_by_prompt && !self.query.text.trim().is_empty()
+    }
+
+    /// The host's messages, and what is asked now.
+    fn conversation(&mut self) -> Vec<Message> {
+        let mut messages = std::mem::take(&mut self.messages);
+        if self.is_asked() {
+            messages.push(Message::user(&self.query.text));
+        }
+        messages
+    }
+
+    fn layout(&self, messages: &[Message], delivered: &Delivered) -> Layout {
         let mut layout = Layout::new();
         layout.model.clone_from(&self.model);
         layout.system.clone_from(&self.system);
-        layout.tools = selection
-            .tools
-            .iter()
-            .map(|tool| {
-                let mut spec = ToolSpec::new(tool.id.clone(), tool.exposed.as_str());
-                spec.description.clone_from(&tool.definition.description);
-                spec.input_schema.clone_from(&tool.definition.input_schema);
-                spec
-            })
-            .collect();
         // They keep to a budget in tokens already.
         layout.max_instruction_chars = usize::MAX;
-        layout.instructions = instructions.texts.iter().map(|said| (said.server.clone(), said.text.clone())).collect();
-        layout.attachments = attached.resources.iter().map(attachment).collect();
-        layout.messages.clone_from(&self.messages);
-        if !self.asked_by_prompt && !self.query.text.trim().is_empty() {
-            layout.messages.push(Message::user(&self.query.text));
-        }
+        self.session.record.lay_out(&mut layout, messages);
+        layout.allowed = delivered.mask();
         layout
     }
 }

@@ -11,17 +11,13 @@ use std::{
 use proem::{
     Host, TokenBudget,
     client::CaptureClient,
-    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
+    render::{Anthropic, OpenAiResponses},
 };
 use serde_json::Value;
 
-use crate::outside;
+use crate::{outside, render::providers};
 
 const QUERY: &str = "open a merge request in gitlab from my branch";
-
-fn providers() -> Vec<Box<dyn Provider>> {
-    vec![Box::new(Anthropic::new()), Box::new(OpenAiResponses::new()), Box::new(OpenAiChat::new())]
-}
 
 fn host(clients: impl IntoIterator<Item = (proem::id::ServerId, CaptureClient)>) -> Host {
     clients.into_iter().fold(Host::builder(), |host, (id, client)| host.server(id.to_string(), client)).build().unwrap()

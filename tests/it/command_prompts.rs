@@ -56,7 +56,13 @@ fn messages_are_shown_for_people_and_as_a_request() {
     {
         assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
     }
-    for (provider, field) in [("anthropic", "messages"), ("openai-responses", "input"), ("openai-chat", "messages")] {
+    for (provider, field) in [
+        ("anthropic", "messages"),
+        ("openai-responses", "input"),
+        ("openai-chat", "messages"),
+        ("gemini", "contents"),
+        ("bedrock", "messages"),
+    ] {
         let run = proem(&[&prompt[..], &["--request", "--provider", provider, "--model", "some-model"]].concat());
         let request = run.json();
         assert_eq!(request["model"], "some-model");

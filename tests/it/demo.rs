@@ -10,10 +10,11 @@ use proem::{
     error::ClientError,
     id::{ResourceId, ServerId},
     protocol::{CompletionRequest, CompletionTarget},
-    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
     retrieval::{Filter, Query},
 };
 use serde_json::{Map, json};
+
+use crate::render::providers;
 
 /// A host over all demo servers, added in the order that `order` gives them.
 fn host(order: impl Fn(&mut Vec<demo::DemoServer>)) -> Host {
@@ -48,7 +49,7 @@ async fn every_server_of_either_era_lists_all_its_pages() {
 
 #[tokio::test]
 async fn requests_do_not_depend_on_the_order_of_servers() {
-    let providers: [&dyn Provider; 3] = [&Anthropic::new(), &OpenAiResponses::new(), &OpenAiChat::new()];
+    let providers = providers();
     let mut requests = BTreeSet::new();
     for rotation in [0, 7, 20] {
         let host = host(|servers| servers.rotate_left(rotation));
@@ -56,7 +57,7 @@ async fn requests_do_not_depend_on_the_order_of_servers() {
         let mut session = host.session_at("2026-11-30T00:00:00Z".parse().unwrap());
         let turn = session.turn("give the customer of ticket T-4812 the money back").resources(TokenBudget::new(2_000));
         let context = turn.build().await.unwrap();
-        requests.insert(providers.map(|provider| context.render(provider).into_string()));
+        requests.insert(providers.iter().map(|provider| context.render(&**provider).into_string()).collect::<Vec<_>>());
     }
     assert_eq!(requests.len(), 1);
 }

@@ -5,10 +5,14 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+#[cfg(feature = "tantivy")]
+mod cached_prefix;
 mod call;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
+#[cfg(feature = "cli")]
+mod command_diff;
 #[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
@@ -18,6 +22,10 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod cost;
+mod deferral;
+#[cfg(feature = "tantivy")]
+mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
 #[cfg(all(feature = "bundled", feature = "eval"))]
@@ -41,12 +49,14 @@ mod layers;
 mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
+mod prefix;
 mod prompts;
 mod protocol;
+mod provider_requests;
+mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;

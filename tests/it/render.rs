@@ -12,8 +12,8 @@ use proem::{
     json::canonical,
     protocol::{CallToolResult, ContentBlock, PromptMessage, Role, Tool},
     render::{
-        Anthropic, AttachedImage, Attachment, Block, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider,
-        Request, SectionKind, ToolSpec,
+        Anthropic, AttachedImage, Attachment, BedrockConverse, Block, CacheTtl, Gemini, Layout, Message, OpenAiChat,
+        OpenAiResponses, Provider, Request, SectionKind, ToolChoice, ToolSpec,
     },
 };
 use proptest::prelude::*;
@@ -33,11 +33,17 @@ fn attachment(of: &str, uri: &str, text: &str) -> Attachment {
 
 /// Every provider as it is by default.
 pub(crate) fn providers() -> Vec<Box<dyn Provider>> {
-    vec![Box::new(Anthropic::new()), Box::new(OpenAiResponses::new()), Box::new(OpenAiChat::new())]
+    vec![
+        Box::new(Anthropic::new()),
+        Box::new(OpenAiResponses::new()),
+        Box::new(OpenAiChat::new()),
+        Box::new(Gemini::new()),
+        Box::new(BedrockConverse::new()),
+    ]
 }
 
 /// Every provider with every option that changes the shape of the request.
-fn all_options() -> Vec<Box<dyn Provider>> {
+pub(crate) fn all_options() -> Vec<Box<dyn Provider>> {
     vec![
         Box::new(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)),
         Box::new(OpenAiResponses::new().with_prompt_cache_key("team-7").with_breakpoints()),
@@ -47,6 +53,10 @@ fn all_options() -> Vec<Box<dyn Provider>> {
                 .with_breakpoints()
                 .with_developer_role()
                 .with_legacy_max_tokens(),
+        ),
+        Box::new(Gemini::new().with_json_schema()),
+        Box::new(
+            BedrockConverse::new().with_prefix_ttl(CacheTtl::OneHour).without_tool_breakpoint().without_result_status(),
         ),
     ]
 }
@@ -176,12 +186,18 @@ fn a_picture_that_cannot_be_shown_costs_itself_only_and_is_reported() {
         let attached = request.section_str(SectionKind::Attachments).unwrap();
         assert_eq!(attached.matches("[image, image/svg+xml, about 6 bytes, left out]").count(), 1);
         assert_eq!(attached.matches("aGVsbG8=").count(), 1);
-        // The mark of the cache stands once, after the last picture.
-        assert_eq!(count_keys(&request.to_value(), &["cache_control", "prompt_cache_breakpoint"]), {
-            if provider.name() == "anthropic" { 2 } else { 1 }
-        });
-        let mark = attached.find("cache_control").or(attached.find("prompt_cache_breakpoint")).unwrap();
-        assert!(mark > attached.find("left out").unwrap() && !attached[mark..].contains("\"text\":"), "{attached}");
+        // The mark of the cache stands once, after the last picture; Gemini has none.
+        let marks = match provider.name() {
+            "anthropic" | "bedrock" => 2,
+            "gemini" => 0,
+            _ => 1,
+        };
+        assert_eq!(count_keys(&request.to_value(), &MARKS), marks);
+        let mark = MARKS.iter().find_map(|mark| attached.find(mark));
+        assert_eq!(mark.is_none(), marks == 0);
+        if let Some(mark) = mark {
+            assert!(mark > attached.find("left out").unwrap() && !attached[mark..].contains("\"text\":"), "{attached}");
+        }
     }
 }
 
@@ -233,6 +249,101 @@ fn golden_calls() {
 }
 
 #[test]
+fn golden_choices() {
+    let tools = ["merge", "log", "graph"].iter().fold(calls(), |layout, name| layout.with_tool(tool("git", name)));
+    let masked = tools.clone().with_allowed(["log".into(), "merge".into()]);
+    check_golden("choice_allowed.json", providers(), &masked);
+    check_golden("choice_tool.json", providers(), &tools.clone().with_tool_choice(ToolChoice::Tool("log".into())));
+    check_golden("choice_required.json", providers(), &masked.with_tool_choice(ToolChoice::Required));
+    check_golden("choice_none.json", providers(), &tools.with_tool_choice(ToolChoice::None));
+}
+
+#[test]
+fn golden_of_options_that_one_provider_has() {
+    let earlier: Vec<Box<dyn Provider>> = vec![Box::new(Gemini::new().with_earlier_models())];
+    check_golden("earlier_models.json", earlier, &calls());
+    let cached: Vec<Box<dyn Provider>> = vec![Box::new(Gemini::new().with_cached_content("cachedContents/plan"))];
+    check_golden("cached_content.json", cached, &full());
+}
+
+#[test]
+fn a_choice_changes_no_byte_before_the_messages_end() {
+    let layout = full();
+    for provider in providers() {
+        let free = provider.render(&layout);
+        for choice in [ToolChoice::None, ToolChoice::Required, ToolChoice::Tool("log".into())] {
+            let chosen = provider.render(&layout.clone().with_tool_choice(choice));
+            assert_eq!(chosen.prefix_digest(), free.prefix_digest());
+            assert_eq!(chosen.section_str(SectionKind::Messages), free.section_str(SectionKind::Messages));
+            // Bedrock has it beside the tools, and nowhere else.
+            let same = if provider.name() == "bedrock" { SectionKind::Tools } else { SectionKind::Messages };
+            let end = free.section(same).unwrap().range.end;
+            assert_eq!(chosen.as_str()[..end], free.as_str()[..end], "{}", provider.name());
+        }
+    }
+}
+
+#[test]
+fn what_a_provider_cannot_hold_back_is_said() {
+    let layout = full().with_allowed(["log".into()]);
+    for provider in providers() {
+        let notes = provider.render(&layout).report().notes.join("\n");
+        let holds = !["anthropic", "bedrock"].contains(&provider.name());
+        assert_eq!(notes.is_empty(), holds, "{}: {notes}", provider.name());
+        assert!(holds || notes.contains("holds no tool back: calls of tools that are not allowed"), "{notes}");
+    }
+}
+
+#[test]
+fn gemini_is_handed_its_signatures_back_and_else_the_one_for_calls_of_others() {
+    let call = |id: &str| Block::ToolCall { id: id.into(), name: "log".into(), arguments: serde_json::Map::new() };
+    let result = |id: &str| Block::ToolResult { call_id: id.into(), content: vec![], is_error: false };
+    let layout = Layout::new()
+        .with_tool(tool("git", "log"))
+        .with_message(Message::user("go"))
+        .with_message(
+            Message::assistant("Let me see.")
+                .with_block(Block::Signature("dGV4dA==".into()))
+                .with_block(call("a"))
+                .with_block(Block::Signature("Y2FsbA==".into()))
+                .with_block(call("b")),
+        )
+        .with_message(Message::new(Role::User).with_block(result("a")).with_block(result("b")))
+        .with_message(Message::new(Role::Assistant).with_block(call("c")))
+        .with_message(Message::new(Role::User).with_block(result("c")));
+    let request = Gemini::new().render(&layout);
+    let value = request.to_value();
+    let signature = |content: usize, part: usize| &value["contents"][content]["parts"][part]["thoughtSignature"];
+    assert_eq!((signature(1, 0), signature(1, 1)), (&json!("dGV4dA=="), &json!("Y2FsbA==")));
+    assert_eq!((signature(1, 2), signature(3, 0)), (&Value::Null, &json!("skip_thought_signature_validator")));
+    assert_eq!(request.report().notes, ["call `c`: it has no signature, the one for calls of other models is set"]);
+    for other in providers().iter().filter(|provider| provider.name() != "gemini") {
+        let request = other.render(&layout);
+        assert!(!request.as_str().contains("dGV4dA==") && request.report().is_empty(), "{request}");
+    }
+}
+
+#[test]
+fn bedrock_has_a_tool_wherever_it_has_calls() {
+    let request = BedrockConverse::new().render(&calls());
+    let value = request.to_value();
+    assert_eq!(value["toolConfig"]["tools"][0]["toolSpec"]["name"], "no_tool");
+    assert_eq!(request.tools().count(), 0, "a call of it finds nothing");
+    assert_eq!(request.report().notes, ["the messages hold calls and the request no tools: `no_tool` stands for them"]);
+}
+
+#[test]
+fn a_conversation_that_the_model_begins_has_a_line_of_the_user_before_it() {
+    let layout = Layout::new().with_message(Message::assistant("Welcome.")).with_message(Message::user("Hello"));
+    for provider in providers() {
+        let request = provider.render(&layout);
+        let needed = !provider.name().starts_with("openai");
+        assert_eq!(request.as_str().contains("[the conversation goes on]"), needed, "{}", provider.name());
+        assert_eq!(request.report().notes.len(), usize::from(needed));
+    }
+}
+
+#[test]
 fn a_call_by_the_user_and_a_result_by_the_model_are_left_out() {
     let result = Block::ToolResult { call_id: "c".into(), content: vec![], is_error: false };
     let call = Block::ToolCall { id: "c".into(), name: "n".into(), arguments: serde_json::Map::new() };
@@ -242,10 +353,12 @@ fn a_call_by_the_user_and_a_result_by_the_model_are_left_out() {
     for provider in providers() {
         let request = provider.render(&layout);
         assert_eq!(request.report().notes.len(), 2, "{}", request.report());
-        assert_eq!(
-            request.to_value()[if provider.name() == "openai-responses" { "input" } else { "messages" }][1]["role"],
-            "assistant"
-        );
+        let (messages, model) = match provider.name() {
+            "openai-responses" => ("input", "assistant"),
+            "gemini" => ("contents", "model"),
+            _ => ("messages", "assistant"),
+        };
+        assert_eq!(request.to_value()[messages][1]["role"], model);
     }
 }
 
@@ -282,7 +395,13 @@ fn names_duplicates_and_the_cap_quarantine_one_tool_each() {
         let kept = provider.max_tools().unwrap_or(130);
         assert_eq!(request.tools().count(), kept, "{}", provider.name());
         assert_eq!(request.report().quarantined.len(), 130 - kept);
-        assert_eq!(request.to_value()["tools"].as_array().unwrap().len(), kept);
+        let value = request.to_value();
+        let listed = match provider.name() {
+            "gemini" => &value["tools"][0]["functionDeclarations"],
+            "bedrock" => &value["toolConfig"]["tools"],
+            _ => &value["tools"],
+        };
+        assert_eq!(listed.as_array().unwrap().iter().filter(|tool| tool.get("cachePoint").is_none()).count(), kept);
     }
 }
 
@@ -316,7 +435,7 @@ fn a_later_generation_stands_after_what_was_there() {
         .clone()
         .with_tool(tool("a", "a").with_generation(1))
         .with_attachment(attachment("a", "a:", "a").with_generation(1));
-    for provider in [&OpenAiResponses::new() as &dyn Provider, &OpenAiChat::new()] {
+    for provider in [&OpenAiResponses::new() as &dyn Provider, &OpenAiChat::new(), &Gemini::new()] {
         for kind in [SectionKind::Tools, SectionKind::Attachments] {
             let (first, later) = (provider.render(&first), provider.render(&later));
             let first = first.section_str(kind).unwrap().trim_end_matches(']');
@@ -403,11 +522,11 @@ fn an_hour_is_never_asked_for_after_five_minutes() {
     };
     let hour = r#"{"ttl":"1h","type":"ephemeral""#;
     let minutes = r#"{"type":"ephemeral""#;
-    assert_eq!(marks(Anthropic::new()), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, hour, minutes]);
+    assert_eq!(marks(Anthropic::new()), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, minutes]);
     let both = Anthropic::new().with_prefix_ttl(CacheTtl::OneHour).with_tail_ttl(CacheTtl::OneHour);
-    assert_eq!(marks(both), [hour; 4]);
+    assert_eq!(marks(both), [hour; 3]);
     assert!(marks(Anthropic::new().without_breakpoints()).is_empty());
 }
 
@@ -449,7 +568,7 @@ prop_compose! {
     }
 }
 
-fn messages() -> impl Strategy<Value = Message> {
+pub(crate) fn messages() -> impl Strategy<Value = Message> {
     (any::<bool>(), texts(), prop::option::of(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"))).prop_map(
         |(user, text, image)| {
             let message = if user { Message::user(text) } else { Message::assistant(text) };
@@ -477,13 +596,24 @@ fn any_messages() -> impl Strategy<Value = Message> {
         .prop_map(|(message, blocks)| blocks.into_iter().fold(message, Message::with_block))
 }
 
+fn choices() -> impl Strategy<Value = ToolChoice> {
+    prop_oneof![
+        3 => Just(ToolChoice::Auto),
+        1 => Just(ToolChoice::None),
+        1 => Just(ToolChoice::Required),
+        1 => "[a-c]{1,2}".prop_map(ToolChoice::Tool),
+    ]
+}
+
 prop_compose! {
-    fn layouts()(
+    pub(crate) fn layouts()(
         tools in prop::collection::vec(tools(), 0..6),
         system in prop::collection::vec(texts(), 0..3),
         instructions in prop::collection::vec(("[ab]", texts()), 0..3),
         attachments in prop::collection::vec(attachments(), 0..4),
         messages in prop::collection::vec(any_messages(), 0..5),
+        choice in choices(),
+        allowed in prop::option::of(prop::collection::btree_set("[a-c]{1,2}", 0..4)),
     ) -> Layout {
         let mut layout = Layout::new();
         layout.tools = tools;
@@ -491,8 +621,15 @@ prop_compose! {
         layout.instructions = instructions.into_iter().map(|(of, text)| (server(&of), text)).collect();
         layout.attachments = attachments;
         layout.messages = messages;
+        (layout.tool_choice, layout.allowed) = (choice, allowed);
         layout
     }
+}
+
+/// Without choice and mask, which stand after the messages.
+fn free(mut layout: Layout) -> Layout {
+    layout.allowed = None;
+    layout.with_tool_choice(ToolChoice::Auto)
 }
 
 /// Everything up to the end of the last section before the messages, keys and brackets included.
@@ -501,7 +638,7 @@ fn before_messages(request: &Request) -> &str {
     &request.as_str()[..last.map_or(0, |section| section.range.end)]
 }
 
-fn all_providers() -> Vec<Box<dyn Provider>> {
+pub(crate) fn all_providers() -> Vec<Box<dyn Provider>> {
     providers().into_iter().chain(all_options()).collect()
 }
 
@@ -546,6 +683,9 @@ proptest! {
         let next = layout.clone().with_message(message);
         for provider in all_providers() {
             let (before, after) = (provider.render(&layout), provider.render(&next));
+            if provider.name() == "bedrock" && before.tools().count() == 0 {
+                continue; // The first call brings the tool with it that stands for none.
+            }
             prop_assert!(after.as_str().starts_with(before_messages(&before)));
             prop_assert_eq!(before.prefix_digest(), after.prefix_digest());
         }
@@ -553,13 +693,16 @@ proptest! {
 
     #[test]
     fn without_marks_one_message_more_only_appends(layout in layouts(), message in messages()) {
+        let layout = free(layout);
         let next = layout.clone().with_message(message);
-        let anthropic = Anthropic::new().without_breakpoints();
-        for provider in [&anthropic as &dyn Provider, &OpenAiResponses::new()] {
+        let (anthropic, bedrock) = (Anthropic::new().without_breakpoints(), BedrockConverse::new().without_breakpoints());
+        for provider in [&anthropic as &dyn Provider, &OpenAiResponses::new(), &Gemini::new(), &bedrock] {
             let (before, after) = (provider.render(&layout), provider.render(&next));
             let closed = before.as_str().trim_end_matches(['}', ']']);
-            let open = closed.strip_suffix(r#"],"role":"user""#).or(closed.strip_suffix(r#"],"role":"assistant""#));
-            prop_assert!(after.as_str().starts_with(open.unwrap_or(closed)));
+            let open = ["user", "assistant", "model"]
+                .iter()
+                .find_map(|role| closed.strip_suffix(&format!(r#"],"role":"{role}""#)));
+            prop_assert!(after.as_str().starts_with(open.unwrap_or(closed)), "{} {}", before, after);
         }
     }
 
@@ -567,7 +710,7 @@ proptest! {
     fn breakpoints_never_exceed_the_limit(layout in layouts()) {
         for provider in all_providers() {
             let value = provider.render(&layout).to_value();
-            let marks = count_keys(&value, &["cache_control", "prompt_cache_breakpoint"]);
+            let marks = count_keys(&value, &MARKS);
             prop_assert!(marks <= Anthropic::MAX_BREAKPOINTS);
         }
     }
@@ -585,13 +728,16 @@ proptest! {
     }
 }
 
+/// What marks the end of what is to be cached.
+const MARKS: [&str; 3] = ["cache_control", "prompt_cache_breakpoint", "cachePoint"];
+
 /// How many objects hold one of `keys`, schemas left out.
 fn count_keys(value: &Value, keys: &[&str]) -> usize {
     match value {
         Value::Array(items) => items.iter().map(|item| count_keys(item, keys)).sum(),
         Value::Object(map) => map
             .iter()
-            .filter(|(key, _)| !["input_schema", "parameters"].contains(&key.as_str()))
+            .filter(|(key, _)| !["input_schema", "parameters", "parametersJsonSchema", "json"].contains(&key.as_str()))
             .map(|(key, value)| usize::from(keys.contains(&key.as_str())) + count_keys(value, keys))
             .sum(),
         _ => 0,

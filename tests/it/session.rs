@@ -10,13 +10,16 @@ use proem::{
     client::{Change, ListKind, MemoryClient},
     host::HostBuilder,
     protocol::{Resource, Tool},
-    render::{Anthropic, OpenAiChat, OpenAiResponses, Provider},
+    render::Anthropic,
     retrieval::{Filter, Hit, Ranking, Retriever, ToolIndex},
     tokens::BytesPerToken,
 };
 use proptest::prelude::*;
 
-use crate::fake::{Fake, Step, id, tools};
+use crate::{
+    fake::{Fake, Step, id, tools},
+    render::providers,
+};
 
 /// Ranks all tools by how many letters of the query their names hold: simple, and made outside.
 #[derive(Debug)]
@@ -56,10 +59,6 @@ impl ToolIndex for LettersIndex {
 
 fn builder() -> HostBuilder {
     Host::builder().retriever(Letters).counter(BytesPerToken::default())
-}
-
-fn providers() -> [Box<dyn Provider>; 3] {
-    [Box::new(Anthropic::new()), Box::new(OpenAiResponses::new()), Box::new(OpenAiChat::new())]
 }
 
 fn now() -> jiff::Timestamp {

@@ -5,6 +5,8 @@
 mod args;
 mod catalog;
 mod choose;
+mod conversation;
+mod diff;
 #[cfg(feature = "eval")]
 mod eval;
 mod output;
@@ -40,6 +42,11 @@ async fn main() -> ExitCode {
         Command::Search(args) => search::run(args).await,
         Command::Prompts(args) => prompts::run(args).await,
         Command::Prompt(args) => prompt::run(args).await,
+        Command::Diff(args) => match diff::run(&args) {
+            Ok(holds) if holds || !args.exit_code => Ok(()),
+            Ok(_) => return ExitCode::from(args::DiffArgs::MISSES),
+            Err(error) => Err(error),
+        },
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),
     };

@@ -1,9 +1,11 @@
 use std::fmt::Write;
 
-use proem::session::Report;
+use proem::session::{Report, Sent};
+use serde::Serialize;
 
 use crate::{
     args::PlanArgs,
+    conversation::Conversation,
     output::{self, Failure, grouped},
     retriever, sources,
 };
@@ -11,9 +13,14 @@ use crate::{
 pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
     let (host, catalog) =
         sources::open_with(&args.sources, retriever::of(&args.retriever)?, args.resources.rules()?).await?;
-    let mut session = host.session_at(args.resources.now());
-    let mut turn = session
+    let now = args.resources.now();
+    let options = args.conversation.options(args.provider)?;
+    let mut conversation = Conversation::open(args.conversation.session.as_deref(), &host, options, now)?;
+    let mut turn = conversation
+        .session
         .turn(args.context.query(&args.query))
+        .messages(conversation.messages.clone())
+        .sending(now)
         .selection(args.selection())
         .filter(args.filter.filter(&catalog)?)
         .resource_options(args.resources.options(&catalog, args.provider)?)
@@ -24,14 +31,61 @@ pub(crate) async fn run(args: PlanArgs) -> Result<(), Failure> {
     let context = turn.build().await?;
     context.notes().iter().for_each(|note| eprintln!("note: {note}"));
     let provider = args.provider.provider();
+    let request = context.render(&*provider);
+    let sent = conversation.close(&args.query, &request, now)?;
     if args.request {
-        return output::print(context.render(&*provider).as_str());
+        return output::print(request.as_str());
     }
     let report = context.report(&*provider);
     if args.json {
-        return output::print(serde_json::to_string_pretty(&report)?);
+        return output::print(serde_json::to_string_pretty(&Plan { report, sent })?);
     }
-    output::print(shown(&report, args.min_confidence)?)
+    let mut text = shown(&report, args.min_confidence)?;
+    if let Some(sent) = sent {
+        text.push_str(&shown_sent(&report, &sent)?);
+    }
+    output::print(text)
+}
+
+/// A plan, and where a conversation goes on, what the provider's cache makes of it.
+#[derive(Serialize)]
+struct Plan {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<Sent>,
+}
+
+/// The turn of a conversation as a person reads it.
+fn shown_sent(report: &Report, sent: &Sent) -> Result<String, Failure> {
+    let mut out = String::new();
+    let delivery = &report.delivery;
+    writeln!(
+        out,
+        " turn    {}, delivery {}: {} tools before the model, {} of them new",
+        delivery.turn,
+        delivery.policy,
+        delivery.offered,
+        delivery.joined.len(),
+    )?;
+    if let Some(predicted) = &sent.predicted {
+        let count = |tokens: u64| grouped(usize::try_from(tokens).unwrap_or(usize::MAX));
+        write!(
+            out,
+            " cache   about {} tokens read, {} written, {} neither",
+            count(predicted.read),
+            count(predicted.total_written()),
+            count(predicted.uncached),
+        )?;
+        writeln!(out, ": ${:.5}", sent.cost.unwrap_or_default())?;
+    }
+    if let Some(diff) = sent.diff.as_ref().filter(|diff| !diff.extends) {
+        writeln!(out, " missed  {}", diff.to_string().lines().next().unwrap_or_default())?;
+        if let Some(decision) = &sent.decision {
+            writeln!(out, "         {decision}")?;
+        }
+    }
+    Ok(out)
 }
 
 /// The plan as a person reads it: the tools, the resources, what is saved.

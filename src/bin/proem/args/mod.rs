@@ -1,4 +1,5 @@
 mod catalog;
+mod diff;
 #[cfg(feature = "eval")]
 mod eval;
 mod filter;
@@ -10,6 +11,7 @@ mod query;
 mod resources;
 mod retriever;
 mod search;
+mod session;
 mod sources;
 
 use clap::{Parser, Subcommand};
@@ -18,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::eval::{EvalArgs, QueriesArg};
 pub(crate) use self::{
     catalog::CatalogArgs,
+    diff::DiffArgs,
     filter::{FilterArgs, TopicsArg},
     plan::PlanArgs,
     prompt::PromptArgs,
@@ -27,6 +30,7 @@ pub(crate) use self::{
     resources::{ReadArgs, ResourceArgs, ResourcesArgs},
     retriever::{EmbedderArg, RetrieverArg, RetrieverArgs},
     search::SearchArgs,
+    session::SessionArgs,
     sources::SourceArgs,
 };
 
@@ -63,6 +67,8 @@ pub(crate) enum Command {
     /// are left. Running this is the user's act: nothing else in this program asks a server for a
     /// prompt.
     Prompt(PromptArgs),
+    /// Explain why a provider's prompt cache would miss between two saved requests
+    Diff(DiffArgs),
     /// Measure retrieval on benchmark sets
     #[cfg(feature = "eval")]
     Eval(EvalArgs),

@@ -2,7 +2,8 @@ use clap::Args;
 use proem::{TokenBudget, retrieval::ToolPattern, selection::SelectionOptions};
 
 use super::{
-    FilterArgs, ProviderArg, QueryArgs, ResourceArgs, RetrieverArgs, SourceArgs, query::query, retriever::share,
+    FilterArgs, ProviderArg, QueryArgs, ResourceArgs, RetrieverArgs, SessionArgs, SourceArgs, query::query,
+    retriever::share,
 };
 
 #[derive(Args, Debug)]
@@ -35,6 +36,8 @@ pub(crate) struct PlanArgs {
     pub(crate) pin: Vec<ToolPattern>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) conversation: SessionArgs,
     /// Whose request is made
     #[arg(long, value_enum, default_value_t = ProviderArg::Anthropic)]
     pub(crate) provider: ProviderArg,

@@ -1,5 +1,5 @@
 use clap::ValueEnum;
-use proem::render::{Anthropic, OpenAiChat, OpenAiResponses, Provider};
+use proem::render::{Anthropic, BedrockConverse, Gemini, OpenAiChat, OpenAiResponses, Provider};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ProviderArg {
@@ -9,6 +9,10 @@ pub(crate) enum ProviderArg {
     OpenaiResponses,
     /// OpenAI Chat Completions
     OpenaiChat,
+    /// Gemini generateContent
+    Gemini,
+    /// Amazon Bedrock Converse
+    Bedrock,
 }
 
 impl ProviderArg {
@@ -17,6 +21,8 @@ impl ProviderArg {
             Self::Anthropic => Box::new(Anthropic::new()),
             Self::OpenaiResponses => Box::new(OpenAiResponses::new()),
             Self::OpenaiChat => Box::new(OpenAiChat::new()),
+            Self::Gemini => Box::new(Gemini::new()),
+            Self::Bedrock => Box::new(BedrockConverse::new()),
         }
     }
 }
