@@ -14,7 +14,10 @@ use proem::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::render::{check_golden, providers};
+use crate::{
+    provider_requests::check_request,
+    render::{check_golden, providers},
+};
 
 fn tool(of: &str, name: &str) -> ToolSpec {
     ToolSpec::new(ToolId::new(ServerId::new(of).unwrap(), name), name)
@@ -411,13 +414,14 @@ proptest! {
 
     #[test]
     fn what_joins_changes_nothing_that_is_cached(
-        bridge in any::<bool>(), attached in any::<bool>(), system in any::<bool>(), steps in steps(4),
+        bridge in any::<bool>(), attached in any::<bool>(), system in any::<bool>(), steps in steps(3),
     ) {
         for provider in all() {
             let mut before: Option<(Prefix, Request)> = None;
             for layout in conversation(bridge, attached, system, &steps) {
                 let request = provider.render(&layout);
                 check_joining(&request)?;
+                prop_assert_eq!(check_request(provider.name(), &request.to_value()), Vec::<String>::new());
                 let prefix = Prefix::read(request.as_str()).unwrap();
                 if let Some((earlier, request_before)) = before {
                     prop_assert!(prefix.segments.len() >= earlier.segments.len());

@@ -737,9 +737,7 @@ fn count_keys(value: &Value, keys: &[&str]) -> usize {
         Value::Array(items) => items.iter().map(|item| count_keys(item, keys)).sum(),
         Value::Object(map) => map
             .iter()
-            .filter(|(key, _)| {
-                !["input_schema", "parameters", "parametersJsonSchema", "json"].contains(&key.as_str())
-            })
+            .filter(|(key, _)| !["input_schema", "parameters", "parametersJsonSchema", "json"].contains(&key.as_str()))
             .map(|(key, value)| usize::from(keys.contains(&key.as_str())) + count_keys(value, keys))
             .sum(),
         _ => 0,
