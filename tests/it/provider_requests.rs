@@ -13,7 +13,7 @@ mod openai_responses;
 
 use std::{fs, path::Path};
 
-use proem::render::{Anthropic, BedrockConverse, Gemini, Layout, Message, OpenAiChat, Provider};
+use proem::render::{Anthropic, BedrockConverse, Gemini, Layout, Message, OpenAiChat, OpenAiResponses, Provider};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -37,7 +37,9 @@ pub(crate) fn check_request(provider_name: &str, body: &Value) -> Vec<String> {
 
 /// As they are, with the options that change most, and with those that a provider has beside.
 fn every_option() -> Vec<Box<dyn Provider>> {
-    let others: [Box<dyn Provider>; 6] = [
+    let others: [Box<dyn Provider>; 8] = [
+        Box::new(Anthropic::new().with_tool_additions()),
+        Box::new(OpenAiResponses::new().with_tool_search()),
         Box::new(Anthropic::new().without_breakpoints()),
         Box::new(OpenAiChat::new().without_allowed_tools()),
         Box::new(Gemini::new().with_earlier_models()),

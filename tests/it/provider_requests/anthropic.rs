@@ -1,4 +1,5 @@
-//! Anthropic Messages: API reference "Create a message"; guides "Prompt caching" and "Tool use".
+//! Anthropic Messages: API reference "Create a message"; guides "Prompt caching", "Tool use", "Tool search
+//! tool" and "Mid-conversation system messages".
 
 use std::collections::BTreeSet;
 
@@ -11,15 +12,21 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     faults.positive("max_tokens", keys.get("max_tokens"));
     let mut marks = Marks::default();
 
-    let mut names = Vec::new();
+    let (mut names, mut deferred) = (Vec::new(), 0);
     for (i, tool) in keys.get("tools").map_or(&[][..], |tools| faults.list("tools", tools)).iter().enumerate() {
         let at = format!("tools[{i}]");
-        let tool = faults.object(&at, tool, &["name", "input_schema"], &["description", "cache_control"]);
+        let tool =
+            faults.object(&at, tool, &["name", "input_schema"], &["description", "cache_control", "defer_loading"]);
         names.push(faults.word(&at, &tool["name"]));
         faults.schema(&at, &tool["input_schema"]);
         tool.get("description").map(|text| faults.text(&at, text));
+        if let Some(defer) = tool.get("defer_loading") {
+            faults.unless(defer == true && tool.get("cache_control").is_none(), &at, "is deferred, and marked");
+            deferred += 1;
+        }
         marks.read(&at, tool.get("cache_control"), faults);
     }
+    faults.unless(deferred == 0 || deferred < names.len(), "tools", "are all deferred");
     let names = faults.unique("tools", &names);
 
     for (i, block) in keys.get("system").map_or(&[][..], |blocks| faults.list("system", blocks)).iter().enumerate() {
@@ -35,12 +42,16 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     for (m, message) in faults.list("messages", &body["messages"]).iter().enumerate() {
         let at = format!("messages[{m}]");
         let message = faults.object(&at, message, &["role", "content"], &[]);
-        let role = faults.one_of(&at, &message["role"], &["user", "assistant"]);
-        roles.push(role);
+        let role = faults.one_of(&at, &message["role"], &["user", "assistant", "system"]);
+        if role == "system" {
+            faults.unless(roles.last() == Some(&"user"), &at, "follows no message of the user");
+        } else {
+            roles.push(role);
+        }
         let mut said = false;
         for (b, block) in faults.list(&at, &message["content"]).iter().enumerate() {
             let at = format!("{at}.content[{b}]");
-            let kind = content(&at, block, role, &mut calls, faults);
+            let kind = content(&at, block, role, &names, &mut calls, faults);
             faults.unless(kind != "tool_result" || !said, &at, "a result stands after something else");
             said |= kind != "tool_result";
             marks.read(&at, block.get("cache_control"), faults);
@@ -55,8 +66,21 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     choice(keys.get("tool_choice"), &names, faults);
 }
 
-fn content<'v>(at: &str, block: &'v Value, role: &str, calls: &mut Calls<'v>, faults: &mut Faults) -> &'v str {
-    let kinds: &[&str] = if role == "user" { &["text", "image", "tool_result"] } else { &["text", "tool_use"] };
+/// What kind of block it is.
+fn content<'v>(
+    at: &str,
+    block: &'v Value,
+    role: &str,
+    names: &BTreeSet<&str>,
+    calls: &mut Calls<'v>,
+    faults: &mut Faults,
+) -> &'v str {
+    let kinds: &[&str] = match role {
+        "user" => &["text", "image", "tool_result"],
+        "result" => &["text", "image", "tool_reference"],
+        "system" => &["tool_addition"],
+        _ => &["text", "tool_use"],
+    };
     let kind = faults.one_of(at, &block["type"], kinds);
     match kind {
         "text" => {
@@ -81,10 +105,19 @@ fn content<'v>(at: &str, block: &'v Value, role: &str, calls: &mut Calls<'v>, fa
             calls.result(at, block["tool_use_id"].as_str().unwrap_or_default(), faults);
             faults.unless(block.get("is_error").is_none_or(Value::is_boolean), at, "`is_error` is no boolean");
             for inner in block.get("content").map_or(&[][..], |content| faults.list(at, content)) {
-                faults.one_of(at, &inner["type"], &["text", "image"]);
                 faults.unless(inner.get("cache_control").is_none(), at, "a mark stands inside a result");
-                content(at, inner, "user", calls, faults);
+                content(at, inner, "result", names, calls, faults);
             }
+        }
+        "tool_reference" => {
+            let reference = faults.object(at, block, &["type", "tool_name"], &[]);
+            faults.known(at, &reference["tool_name"], names);
+        }
+        "tool_addition" => {
+            let addition = faults.object(at, block, &["type", "tool"], &["cache_control"]);
+            let tool = faults.object(at, &addition["tool"], &["type", "name"], &[]);
+            faults.one_of(at, &tool["type"], &["tool_reference"]);
+            faults.known(at, &tool["name"], names);
         }
         _ => {}
     }

@@ -72,7 +72,7 @@ fn of_anthropic() {
             ("/messages/0/content/0/text", json!(""), "blank"),
             ("/messages/0/content/1/source/data", json!("a"), "no base64"),
             ("/messages/0/content/1/source/media_type", json!("image/tiff"), "image/tiff"),
-            ("/messages/0/content", json!([text, text, text]), "5 cache marks"),
+            ("/messages/0/content", json!([text, text, text]), "6 cache marks"),
             ("/messages/1/content/0/id", json!("c2"), "call `c2` has no result"),
             ("/messages/1/content/0/input", json!("{}"), "no object"),
             ("/messages/1/role", json!("user"), "of one role in a row"),

@@ -1,6 +1,7 @@
-//! OpenAI Responses: API reference "Create a model response"; guides "Function calling" and "Prompt caching".
+//! OpenAI Responses: API reference "Create a model response"; guides "Function calling", "Tool search" and
+//! "Prompt caching".
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -15,15 +16,17 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     let mut names = Vec::new();
     for (i, tool) in keys.get("tools").map_or(&[][..], |tools| faults.list("tools", tools)).iter().enumerate() {
         let at = format!("tools[{i}]");
-        let tool = faults.object(&at, tool, &["type", "name", "parameters", "strict"], &["description"]);
-        faults.one_of(&at, &tool["type"], &["function"]);
-        names.push(faults.word(&at, &tool["name"]));
-        faults.schema(&at, &tool["parameters"]);
-        // Strict, the API asks for much more of a schema.
-        faults.unless(tool["strict"] == false, &at, "is strict");
+        if tool["type"] == "tool_search" {
+            let search = faults.object(&at, tool, &["type", "execution", "parameters"], &["description"]);
+            faults.one_of(&at, &search["execution"], &["client"]);
+            faults.schema(&at, &search["parameters"]);
+        } else {
+            names.push(function(&at, tool, &[], faults));
+        }
     }
     faults.unless(names.len() <= 128, "tools", "are more than 128");
-    let names = faults.unique("tools", &names);
+    let mut names = faults.unique("tools", &names);
+    let mut namespaces = BTreeMap::new();
 
     let mut calls = Calls::default();
     let mut marks = 0;
@@ -31,8 +34,10 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
         let at = format!("input[{i}]");
         match item["type"].as_str() {
             Some("function_call") => {
-                let call = faults.object(&at, item, &["type", "call_id", "name", "arguments"], &[]);
-                faults.word(&at, &call["name"]);
+                let call = faults.object(&at, item, &["type", "call_id", "name", "arguments"], &["namespace"]);
+                let namespace = namespaces.get(faults.word(&at, &call["name"])).copied();
+                let given = call.get("namespace").and_then(Value::as_str);
+                faults.unless(given == namespace, &at, "its namespace is not the one that its tool was found in");
                 let arguments = call["arguments"].as_str().unwrap_or_default();
                 let read: Result<serde_json::Map<String, Value>, _> = serde_json::from_str(arguments);
                 faults.unless(read.is_ok(), &at, "its arguments are no object in a string");
@@ -43,6 +48,32 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
                 calls.result(&at, result["call_id"].as_str().unwrap_or_default(), faults);
                 if !result["output"].is_string() {
                     marks += content(&at, &result["output"], "user", faults);
+                }
+            }
+            Some("tool_search_call") => {
+                let call = faults.object(&at, item, &["type", "call_id", "execution", "status", "arguments"], &[]);
+                faults.unless(call["arguments"].is_object(), &at, "its arguments are no object");
+                calls.call(&at, faults.word(&at, &call["call_id"]), faults);
+            }
+            Some("tool_search_output") => {
+                let result = faults.object(&at, item, &["type", "call_id", "execution", "status", "tools"], &[]);
+                calls.result(&at, result["call_id"].as_str().unwrap_or_default(), faults);
+                for space in result["tools"].as_array().into_iter().flatten() {
+                    let space = faults.object(&at, space, &["type", "name", "description", "tools"], &[]);
+                    faults.one_of(&at, &space["type"], &["namespace"]);
+                    let name = faults.word(&at, &space["name"]);
+                    for tool in faults.list(&at, &space["tools"]) {
+                        let tool = function(&at, tool, &["defer_loading"], faults);
+                        names.insert(tool);
+                        namespaces.insert(tool, name);
+                    }
+                }
+            }
+            Some("additional_tools") => {
+                let added = faults.object(&at, item, &["type", "role", "tools"], &[]);
+                faults.one_of(&at, &added["role"], &["developer"]);
+                for tool in faults.list(&at, &added["tools"]) {
+                    names.insert(function(&at, tool, &[], faults));
                 }
             }
             Some("message") | None => {
@@ -60,6 +91,17 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     calls.answered("input", faults);
     faults.unless(marks <= 4, "", format!("has {marks} cache marks, the limit is 4"));
     choice(keys.get("tool_choice"), &names, faults);
+}
+
+/// The name of a function.
+fn function<'v>(at: &str, tool: &'v Value, also: &[&str], faults: &mut Faults) -> &'v str {
+    let required = [&["type", "name", "parameters", "strict"], also].concat();
+    let tool = faults.object(at, tool, &required, &["description"]);
+    faults.one_of(at, &tool["type"], &["function"]);
+    faults.schema(at, &tool["parameters"]);
+    // Strict, the API asks for much more of a schema.
+    faults.unless(tool["strict"] == false, at, "is strict");
+    faults.word(at, &tool["name"])
 }
 
 /// How many cache marks it has.
