@@ -126,6 +126,7 @@ pub use self::{
 #[doc = include_str!("../docs/design.md")]
 #[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/resources.md"))]
 #[doc = include_str!("../docs/prompts.md")]
+#[doc = include_str!("../docs/costs.md")]
 #[doc = include_str!("../docs/providers.md")]
 #[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

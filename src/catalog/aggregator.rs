@@ -212,6 +212,11 @@ impl Aggregator {
         }
     }
 
+    /// A number that rises whenever a server says that a resource of its changed.
+    pub(crate) fn news_of(&self, server: &ServerId) -> u64 {
+        self.options.reads.heard(server)
+    }
+
     /// The bounds of every request to a server.
     pub(crate) fn limits(&self) -> &Limits {
         &self.options.limits

@@ -10,6 +10,11 @@ pub(super) struct Asked(u64);
 impl Asked {
     /// Before everything.
     pub(super) const FIRST: Self = Self(0);
+
+    /// The number, for comparisons elsewhere.
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// What gives the numbers, for one cache.

@@ -179,6 +179,11 @@ impl ReadCache {
         state.news.insert(server.clone(), News { all: now, some: now });
     }
 
+    /// A number that rises whenever a server says that a resource of its changed.
+    pub(super) fn heard(&self, server: &ServerId) -> u64 {
+        self.state().news.get(server).map_or(Asked::FIRST, |news| news.some).number()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Every change is whole before the lock is given back.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -101,8 +101,12 @@ impl Difference {
             ..Self::bare(DifferenceKind::Changed, old.section, new.name.clone(), String::new())
         };
         difference.cause = if old.text == new.text && is_kept(old) && is_kept(new) {
-            let role = |item: &Segment| item.role.clone().map_or("the one before".into(), |role| shown(&role, 40));
-            format!("it is said by {} instead of {}", role(new), role(old))
+            let role = |item: &Segment| item.role.as_deref().map(|role| shown(role, 40));
+            match (role(old), role(new)) {
+                (Some(old), Some(new)) => format!("it is said by {new} instead of {old}"),
+                (Some(old), None) => format!("it no longer begins a message by {old}"),
+                (None, new) => format!("it begins a message by {}", new.unwrap_or_default()),
+            }
         } else if is_kept(old) && is_kept(new) {
             difference.describe(compare(&old.text, &new.text), old.section == SectionKind::Tools)
         } else {
@@ -118,16 +122,12 @@ impl Difference {
         let mut difference =
             Self::bare(DifferenceKind::Setting, either.section, Some(either.name.clone()), String::new());
         difference.describe(compare(&value(old), &value(new)), false);
-        difference.cause = format!(
-            "the setting {}",
-            if old.is_none() {
-                "is new"
-            } else if new.is_none() {
-                "is gone"
-            } else {
-                "changed"
-            }
-        );
+        difference.cause = match (old, new) {
+            (None, _) => "it is new",
+            (_, None) => "it is gone",
+            _ => "it changed",
+        }
+        .into();
         Some(difference)
     }
 
@@ -155,14 +155,14 @@ impl Difference {
     }
 }
 
-/// What it is about, such as `tools[3] (merge)` or `model`.
+/// What it is about, such as ``tools[3] (merge)`` or ``the setting `model` ``.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_deref().map(|name| shown(name, 80));
         match (self.new.as_ref().or(self.old.as_ref()), name) {
             (Some(place), Some(name)) => write!(f, "{} ({name})", place.path),
             (Some(place), None) => f.write_str(&place.path),
-            (None, Some(name)) => f.write_str(&name),
+            (None, Some(name)) => write!(f, "the setting `{name}`"),
             (None, None) => self.section.fmt(f),
         }
     }

@@ -15,7 +15,7 @@ impl fmt::Display for PrefixDiff {
             }
             Some(first) => {
                 let from = match first.kind {
-                    DifferenceKind::Setting => format!("{} on, by `{first}`", first.section),
+                    DifferenceKind::Setting => format!("{} on, by {first}", first.section),
                     _ => format!("{first} on"),
                 };
                 let all = kept.bytes + written.bytes;
@@ -34,13 +34,16 @@ impl fmt::Display for PrefixDiff {
             kept.bytes
         )?;
         if readable != kept {
-            write!(f, "; {} bytes of them up to the last cache mark of the old request", readable.bytes)?;
+            write!(f, ", {} of them up to a cache mark of the old request", readable.bytes)?;
         }
         if let Some(first) = &self.first {
             if first.old.is_some() || first.new.is_some() {
                 write!(f, "\n parts   at byte {} of the prefix", self.at)?;
-                first.old.iter().try_for_each(|place| write!(f, ", byte {} of the old body", place.byte))?;
-                first.new.iter().try_for_each(|place| write!(f, ", byte {} of the new body", place.byte))?;
+            }
+            for (place, request) in [(&first.old, "old"), (&first.new, "new")] {
+                place.iter().try_for_each(|place| {
+                    write!(f, "; {} of the {request} request, at byte {}", place.path, place.byte)
+                })?;
             }
             fields(first, f)?;
         }
@@ -66,6 +69,6 @@ fn fields(difference: &Difference, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
     match difference.more_fields {
         0 => Ok(()),
-        more => write!(f, "\n         {more} more values, not shown"),
+        more => write!(f, "\n         and {more} more, not shown"),
     }
 }

@@ -19,8 +19,8 @@
 //!
 //! assert_eq!(PrefixDiff::between(&old, &clock).to_string(), "\
 //! the cache misses from system on: it says something else; 18 of 114 bytes are written anew
-//!  kept    2 of 4 segments, 96 bytes; 0 bytes of them up to the last cache mark of the old request
-//!  parts   at byte 107 of the prefix, byte 167 of the old body, byte 167 of the new body
+//!  kept    2 of 4 segments, 96 bytes, 0 of them up to a cache mark of the old request
+//!  parts   at byte 107 of the prefix; system of the old request, at byte 167; system of the new request, at byte 167
 //!          - \"It is 10:41.\"
 //!          + \"It is 10:42.\"");
 //!

@@ -243,6 +243,8 @@ mod tests {
             assert!(error.contains(reason), "{error}");
         }
         assert!(Document::read(&deep[1..deep.len() - 1]).is_ok());
+        let long = " ".repeat(Document::MAX_BYTES + 1);
+        assert!(Document::read(&long).unwrap_err().to_string().ends_with("it has more than 64 MiB"));
     }
 
     proptest! {

@@ -57,7 +57,23 @@ impl<'a> Pairs<'a> {
                 pairs.moved.push((before, after));
             }
         }
+        pairs.rewritten();
         pairs
+    }
+
+    /// A block that is gone and one that is new in its place are one that changed.
+    fn rewritten(&mut self) {
+        let mut gone: HashMap<&str, &'a Segment> = HashMap::new();
+        gone.extend(self.removed.iter().filter(|own| own.section != SectionKind::Tools).map(|own| (&*own.path, *own)));
+        let Self { added, changed, .. } = self;
+        added.retain(|own| match gone.remove(own.path.as_str()) {
+            Some(before) => {
+                changed.push((before, own));
+                false
+            }
+            None => true,
+        });
+        self.removed.retain(|own| own.section == SectionKind::Tools || gone.contains_key(own.path.as_str()));
     }
 }
 

@@ -8,18 +8,27 @@ use super::{
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, joined, system, turns, user_first},
 };
 
 const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
 
+/// Anthropic's page on structured outputs, complexity limits.
+const STRICT: StrictRules = StrictRules {
+    schema: schema::ANTHROPIC_STRICT,
+    max_tools: Some(20),
+    max_freedom: Some(schema::Freedom { optional: 24, unions: 16 }),
+};
+
 /// Anthropic Messages.
 ///
 /// Cache breakpoints, at most the four that the API allows: the last tool, the last system block,
 /// the last attachment, and the last block of the newest message. Each is absent with its section.
-/// Where a request adds more blocks than the API looks back over, the end of the user's turn before
-/// the newest has one too, if need be instead of the last tool, which the system text's covers.
+/// The tools have none where system text and attachments do: the system text's covers them. The one
+/// that is left stands at the end of the user's turn before the newest, where the request before this
+/// one ended, if the API would not look back as far.
 ///
 /// Tools that a [search](super::ToolKind::Search) found stand after the others with `defer_loading`, which keeps
 /// them out of the prompt and of the cached prefix, and the search's result refers to them: so an
@@ -37,6 +46,7 @@ pub struct Anthropic {
     additions: bool,
     prefix_ttl: CacheTtl,
     tail_ttl: CacheTtl,
+    strict_tools: bool,
 }
 
 /// How long Anthropic keeps a cached prefix after its last use.
@@ -52,7 +62,13 @@ pub enum CacheTtl {
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Self { breakpoints: true, additions: false, prefix_ttl: CacheTtl::FiveMinutes, tail_ttl: CacheTtl::FiveMinutes }
+        Self {
+            breakpoints: true,
+            additions: false,
+            prefix_ttl: CacheTtl::FiveMinutes,
+            tail_ttl: CacheTtl::FiveMinutes,
+            strict_tools: false,
+        }
     }
 }
 
@@ -106,6 +122,15 @@ impl Anthropic {
     #[must_use]
     pub fn beta_headers(&self) -> Vec<&'static str> {
         self.additions.then_some("mid-conversation-tool-changes-2026-07-01").into_iter().collect()
+    }
+
+    /// Has the API hold the model to the schemas of tools that can be said strictly, the first twenty in the
+    /// order of the request. What the API does not enforce is said in descriptions, and the report says why
+    /// a tool is not strict. Default: off, since the API compiles all strict schemas of a request together and
+    /// refuses what becomes too large by a measure that it does not publish.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
     }
 
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>, mark: bool) -> Json<'a> {
@@ -194,7 +219,10 @@ impl Provider for Anthropic {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
         // The API refuses an array in which every tool is deferred.
         let deferral = if tools.is_empty() { Deferral::None } else { self.deferral() };
@@ -270,6 +298,7 @@ impl Provider for Anthropic {
 fn definition<'a>(tool: &'a ReadyTool<'a>) -> Vec<(&'static str, Json<'a>)> {
     let mut fields = vec![("name", Json::text(&tool.spec.exposed)), ("input_schema", Json::Raw(tool.schema.as_str()))];
     fields.extend(tool.description().map(|text| ("description", Json::text(text))));
+    fields.extend(tool.is_strict.then_some(("strict", Json::Bool(true))));
     fields
 }
 

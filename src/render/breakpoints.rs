@@ -9,18 +9,16 @@ const SPACING: usize = 15;
 
 /// Where cache breakpoints stand, for providers that have them on blocks.
 ///
-/// A breakpoint is free where the prefix is cached already, so none is saved: only their number is
-/// bounded. In the order of their worth:
+/// A breakpoint costs nothing where the prefix is cached already: only their number is bounded. Each
+/// section before the messages has one at its end, which other conversations and other turns read;
+/// but the tools have none where system text and attachments do, since the system text's covers
+/// them and the conversation needs two. Where they stand before the messages depends on nothing in
+/// the messages, so that the bytes there stay as they are.
 ///
-/// - the newest block, which the next request reads;
-/// - the end of the system text, which covers the tools too: other conversations read it;
-/// - the last attachment, which stays while messages come and go;
-/// - the end of the user's turn before the newest, where the request before this one ended, if it is
-///   farther away than the provider looks back;
-/// - the last tool, for conversations whose system text differs. It gives way if there are too many.
-///
-/// What is left over marks ends of still older turns, as far apart as the provider looks back. All
-/// of it is decided from the layout alone: where older requests had their breakpoints is not known.
+/// In the messages, the newest block has one, which the next request reads. Those that are left stand
+/// at the ends of turns of the user, where earlier requests ended: at the newest that the provider
+/// would not find when it looks back from the breakpoint after it, and so on. All of it is decided from
+/// the layout alone: where older requests had theirs is not known.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Breakpoints {
     /// On the last tool that is not deferred.
@@ -33,16 +31,13 @@ impl Breakpoints {
     /// At most `max`, those of the system text and of the attachments included, which stand wherever
     /// there are any.
     pub(super) fn new(max: usize, tools: bool, system: bool, turns: &[Turn<'_>]) -> Self {
-        let ends = ends(turns);
         let attached = turns.iter().any(|turn| turn.attachments > 0);
-        let left = max.saturating_sub(usize::from(system) + usize::from(attached));
-        let far = matches!(ends.as_slice(), [newest, before, ..] if newest.at - before.at > SPACING);
-        let room = left > 1 + usize::from(far);
-        let tools = tools && (room || !system);
+        let tools = tools && !(system && attached);
+        let before = [tools, system, attached].into_iter().filter(|section| *section).count();
         let mut blocks = Vec::new();
         let mut marked = None;
-        for end in ends {
-            if blocks.len() == left.saturating_sub(usize::from(tools)) {
+        for end in ends(turns) {
+            if blocks.len() == max.saturating_sub(before) {
                 break;
             }
             if marked.is_none_or(|at| at - end.at > SPACING) {

@@ -96,6 +96,7 @@ mod openai_responses;
 mod report;
 mod request;
 mod schema;
+mod strict;
 mod tools;
 mod turns;
 
@@ -112,6 +113,7 @@ pub use self::{
     openai_responses::OpenAiResponses,
     report::{QuarantinedTool, RenderReport, RepairedTool},
     request::{Request, Section, SectionKind},
+    schema::original_arguments,
 };
 
 /// Renders for one provider's API. Each lives in a file of its own, all alike.

@@ -7,12 +7,16 @@ use super::{
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, Turn, result_text, system, turns},
 };
 use crate::protocol::Role;
 
 const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+
+/// OpenAI's guide on structured outputs knows no limit over the tools of a request.
+const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
 
 /// OpenAI Chat Completions, and the many endpoints that speak it.
 ///
@@ -27,6 +31,7 @@ pub struct OpenAiChat {
     legacy_max_tokens: bool,
     breakpoints: bool,
     no_allowed_tools: bool,
+    strict_tools: bool,
 }
 
 impl OpenAiChat {
@@ -74,10 +79,20 @@ impl OpenAiChat {
         self
     }
 
+    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
+    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// [`original_arguments`](super::original_arguments) undoes. Default: off, since many compatible
+    /// endpoints do not know it.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
+    }
+
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>) -> Json<'a> {
         let mut function =
             vec![("name", Json::text(&tool.spec.exposed)), ("parameters", Json::Raw(tool.schema.as_str()))];
         function.extend(tool.description().map(|text| ("description", Json::text(text))));
+        function.extend(tool.is_strict.then_some(("strict", Json::Bool(true))));
         Json::Object(vec![("type", Json::text("function")), ("function", Json::Object(function))])
     }
 
@@ -190,7 +205,10 @@ impl Provider for OpenAiChat {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral());
         let turns = turns(layout, &mut joining, &mut report);

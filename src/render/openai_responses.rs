@@ -10,12 +10,16 @@ use super::{
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
+    strict::{StrictRules, strict},
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, Turn, result_text, system, turns},
 };
 use crate::{id::ServerId, protocol::Role};
 
 const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+
+/// OpenAI's guide on structured outputs knows no limit over the tools of a request.
+const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
 
 /// OpenAI Responses.
 ///
@@ -28,6 +32,7 @@ pub struct OpenAiResponses {
     prompt_cache_key: Option<String>,
     breakpoints: bool,
     tool_search: bool,
+    strict_tools: bool,
 }
 
 /// What the form of a call depends on.
@@ -58,6 +63,15 @@ impl OpenAiResponses {
     /// the prefix only if it ends at one. Default: off, since older models refuse the field.
     pub fn with_breakpoints(mut self) -> Self {
         self.breakpoints = true;
+        self
+    }
+
+    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
+    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// [`original_arguments`](super::original_arguments) undoes. Default: off, since the first request with new
+    /// schemas takes longer, and a model writes a `null` for each property that it does not use.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
         self
     }
 
@@ -185,7 +199,10 @@ impl Provider for OpenAiResponses {
 
     fn render(&self, layout: &Layout) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let mut tools = ready(&layout.tools, &RULES, &mut report);
+        if self.strict_tools {
+            strict(&mut tools, &STRICT, &mut report);
+        }
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral()).with_bare_searches();
         let turns = turns(layout, &mut joining, &mut report);
@@ -276,7 +293,7 @@ fn function<'a>(tool: &'a ReadyTool<'a>) -> Vec<(&'static str, Json<'a>)> {
         ("type", Json::text("function")),
         ("name", Json::text(&tool.spec.exposed)),
         ("parameters", Json::Raw(tool.schema.as_str())),
-        ("strict", Json::Bool(false)),
+        ("strict", Json::Bool(tool.is_strict)),
     ];
     fields.extend(tool.description().map(|text| ("description", Json::text(text))));
     fields

@@ -24,6 +24,8 @@ pub(super) struct ReadyTool<'a> {
     pub(super) spec: &'a ToolSpec,
     /// The repaired schema.
     pub(super) schema: Schema,
+    /// Whether the provider shall hold the model to it.
+    pub(super) is_strict: bool,
 }
 
 impl<'a> ReadyTool<'a> {
@@ -82,7 +84,7 @@ pub(super) fn admit<'a>(
             if !losses.is_empty() {
                 report.repaired.push(RepairedTool { tool, exposed, losses });
             }
-            Some(ReadyTool { spec, schema })
+            Some(ReadyTool { spec, schema, is_strict: false })
         }
         Err(reason) => {
             report.quarantined.push(QuarantinedTool { tool, exposed, reason });

@@ -8,11 +8,12 @@ use super::{
     record::{Front, Inserted, Record, Revision},
 };
 use crate::{
-    catalog::{Catalog, ToolEntry},
+    catalog::{Aggregator, Catalog, ToolEntry},
     discovery::{self, Outline},
-    id::{ServerId, ToolId},
+    id::{ResourceId, ServerId, ToolId},
+    json::Digest,
     render::{Deferral, Message, ToolSpec},
-    resources::Attached,
+    resources::{Attached, AttachedResource},
     retrieval::Filter,
     selection::{Definition, Form, SelectedTool, Selection},
     tokens::{CountCache, TokenBudget},
@@ -26,6 +27,7 @@ pub(super) struct Offer<'a> {
     /// The tools of what came before that go on, most recently called first.
     pub(super) carried: &'a [ToolId],
     pub(super) attached: &'a Attached,
+    pub(super) servers: &'a Aggregator,
     /// What servers' instructions may cost.
     pub(super) instructions: TokenBudget,
     /// What tool definitions may cost, and how many the provider takes.
@@ -83,12 +85,7 @@ impl Record {
             tools,
             outline: outline.filter(|text| !text.is_empty()),
             instructions: taken.instructions.by_server(),
-            attachments: offer
-                .attached
-                .resources
-                .iter()
-                .map(|resource| Revision::of(attachment(resource), resource.digest))
-                .collect(),
+            attachments: offer.attached.resources.iter().map(|resource| offer.revision(resource)).collect(),
         };
         taken
     }
@@ -131,16 +128,18 @@ impl Record {
     /// Adds the resources that the model was not given yet, and those that it was given otherwise.
     fn take_attachments(&mut self, offer: &Offer<'_>) {
         for resource in &offer.attached.resources {
-            let mut new = Revision::of(attachment(resource), resource.digest);
-            let (mut known, mut latest) = (false, None);
-            for old in self.revisions(&resource.id) {
+            let mut new = offer.revision(resource);
+            let (mut known, mut newest) = (false, None);
+            for old in self.revisions().filter(|old| old.attachment.resource == resource.id) {
                 // What is whole says all that another excerpt of it could.
-                known =
-                    old.digest == new.digest && (old.attachment.text == new.attachment.text || resource.cut.is_none());
-                latest = Some(old.digest);
+                let same = old.attachment.text == new.attachment.text || resource.cut.is_none();
+                known = old.digest == new.digest && same;
+                newest = Some(old.digest);
             }
-            if !known {
-                new.attachment.supersedes = latest.is_some_and(|digest| digest != new.digest);
+            if known {
+                self.confirm(&resource.id, offer.listed(&resource.id), offer.servers.news_of(&resource.id.server));
+            } else {
+                new.attachment.supersedes = newest.is_some_and(|digest| digest != new.digest);
                 self.insert(offer.newest, Inserted::Attachment(new));
             }
         }
@@ -176,6 +175,15 @@ impl Offer<'_> {
             notes.push(format!("called before and not carried over, they do not fit: {}", dropped.join(", ")));
         }
         carried
+    }
+
+    fn revision(&self, resource: &AttachedResource) -> Revision {
+        let heard = self.servers.news_of(&resource.id.server);
+        Revision::new(attachment(resource), resource.digest, self.listed(&resource.id), heard)
+    }
+
+    fn listed(&self, resource: &ResourceId) -> Option<Digest> {
+        self.catalog.resource(resource).map(|entry| entry.digest)
     }
 
     fn instructions(&self, servers: impl Iterator<Item = ServerId>, given: &BTreeSet<&ServerId>) -> Instructions {

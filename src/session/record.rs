@@ -1,9 +1,13 @@
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::{Deserialize, Serialize};
 
 use super::delivery::Delivery;
 use crate::{
+    catalog::{Aggregator, Catalog},
     id::{ResourceId, ServerId, ToolId},
     json::{Digest, canonical_object},
     protocol::Role,
@@ -45,6 +49,11 @@ pub(super) struct Revision {
     pub(super) attachment: Attachment,
     /// Over what was read, before anything was trimmed.
     pub(super) digest: Digest,
+    /// Over its entry in the list of resources then.
+    listed: Option<Digest>,
+    /// What its server had said of changes by then. Not kept: another process has heard other things.
+    #[serde(skip)]
+    heard: Option<u64>,
 }
 
 /// What joined the conversation behind so many of the host's messages.
@@ -136,23 +145,37 @@ impl Record {
         self.front.instructions.iter().chain(inserted).map(|(server, _)| server).collect()
     }
 
-    /// What the model was given of a resource, oldest first.
-    pub(super) fn revisions<'a>(&'a self, resource: &'a ResourceId) -> impl Iterator<Item = &'a Revision> {
+    /// What the model was given of resources, oldest first.
+    pub(super) fn revisions(&self) -> impl Iterator<Item = &Revision> {
         let inserted = self.tail.iter().filter_map(|insertion| match &insertion.what {
             Inserted::Attachment(revision) => Some(revision),
             _ => None,
         });
-        let all = self.front.attachments.iter().chain(inserted);
-        all.filter(move |revision| revision.attachment.resource == *resource)
+        self.front.attachments.iter().chain(inserted)
     }
 
-    /// Every resource that the model was given something of.
-    pub(super) fn attached(&self) -> BTreeSet<&ResourceId> {
-        let inserted = self.tail.iter().filter_map(|insertion| match &insertion.what {
+    /// The resources that the model was given and that may have changed since.
+    pub(super) fn outdated(&self, catalog: &Catalog, servers: &Aggregator) -> Vec<ResourceId> {
+        let mut newest: BTreeMap<&ResourceId, &Revision> = BTreeMap::new();
+        newest.extend(self.revisions().map(|revision| (&revision.attachment.resource, revision)));
+        let listed = |id| catalog.resource(id).map(|entry| entry.digest);
+        let outdated = newest.into_iter().filter(|(id, revision)| {
+            revision.heard != Some(servers.news_of(&id.server))
+                || (listed(id).is_some() && listed(id) != revision.listed)
+        });
+        outdated.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// A resource was read again and is as the model was given it.
+    pub(super) fn confirm(&mut self, resource: &ResourceId, listed: Option<Digest>, heard: u64) {
+        let inserted = self.tail.iter_mut().filter_map(|insertion| match &mut insertion.what {
             Inserted::Attachment(revision) => Some(revision),
             _ => None,
         });
-        self.front.attachments.iter().chain(inserted).map(|revision| &revision.attachment.resource).collect()
+        let all = self.front.attachments.iter_mut().chain(inserted);
+        for revision in all.filter(|revision| revision.attachment.resource == *resource) {
+            (revision.listed, revision.heard) = (listed, Some(heard));
+        }
     }
 
     /// Writes the record into a layout, around the host's messages.
@@ -173,8 +196,9 @@ impl Record {
 }
 
 impl Revision {
-    pub(super) fn of(attachment: Attachment, digest: Digest) -> Self {
-        Self { attachment, digest }
+    /// `listed` and `heard` say when it is to be read again.
+    pub(super) fn new(attachment: Attachment, digest: Digest, listed: Option<Digest>, heard: u64) -> Self {
+        Self { attachment, digest, listed, heard: Some(heard) }
     }
 }
 

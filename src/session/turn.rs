@@ -4,17 +4,20 @@ use jiff::Timestamp;
 
 use super::{
     Session,
+    composer::Composer,
     context::{Context, Timings},
     deliver::Offer,
     delivered::Delivered,
+    delivery::Delivery,
     prompt::RenderedPrompt,
 };
 use crate::{
     Result,
+    catalog::Catalog,
     id::ResourceId,
     prompts::{Invoked, drift},
     render::{Layout, Message},
-    resources::{Destination, ReadLimits, ResourceOptions},
+    resources::{Attached, Destination, ReadLimits, ResourceOptions},
     retrieval::{Filter, Query},
     selection::{SelectionOptions, select},
     tokens::TokenBudget,
@@ -193,7 +196,7 @@ impl<'a> Turn<'a> {
         let options = self.session.options.selection(self.selection.clone(), delivery, self.session.record.is_new());
         let selection = select(&catalog, &ranking, &self.filter, &options, composer.counts());
         timings.select = clock.lap();
-        let attached = composer.attach(&catalog, &self.query, &self.resources).await;
+        let attached = self.attach(&composer, &catalog, delivery).await;
         notes.extend(attached.notes.iter().cloned());
         timings.attach = clock.lap();
         let taken = self.session.record.take(
@@ -204,6 +207,7 @@ impl<'a> Turn<'a> {
                 selection: &selection,
                 carried: &carried,
                 attached: &attached,
+                servers: &composer.servers,
                 instructions: self.instructions,
                 tools: (options.budget, options.provider_cap),
                 options: &self.session.options,
@@ -247,6 +251,25 @@ impl<'a> Turn<'a> {
             composer,
             notes,
         })
+    }
+
+    /// Selects and reads resources: what the model was given and may have changed is read again.
+    async fn attach(&self, composer: &Composer, catalog: &Catalog, delivery: Delivery) -> Attached {
+        let mut options = self.resources.clone();
+        let mut again = match delivery {
+            // Everything is attached anew.
+            Delivery::PerTurn => Vec::new(),
+            _ => self.session.record.outdated(catalog, &composer.servers),
+        };
+        again.retain(|id| !options.pins.contains(id));
+        if options.budget != TokenBudget::ZERO {
+            options.pins.extend(again.iter().cloned());
+        }
+        let mut attached = composer.attach(catalog, &self.query, &options).await;
+        for resource in attached.resources.iter_mut().filter(|resource| again.contains(&resource.id)) {
+            (resource.pinned, resource.reason) = (false, "the conversation has it, and it may have changed".into());
+        }
+        attached
     }
 
     /// How deep to rank: so far that quotas and forms that do not fit find their replacements.

@@ -126,9 +126,10 @@ fn names(request: &Request, of: &str, field: &str) -> Vec<String> {
     of_type.filter_map(|object| object.get(field)?.as_str().map(String::from)).collect()
 }
 
-/// Whether the names of tools that join are known to the API where it is told of them.
-fn check_joining(request: &Request) -> Result<(), TestCaseError> {
+/// Whether the provider takes it, and whether the names of tools that join are known where they are used.
+fn check_joining(provider: &dyn Provider, request: &Request) -> Result<(), TestCaseError> {
     let value = request.to_value();
+    prop_assert_eq!(check_request(provider.name(), &value), Vec::<String>::new(), "{:#}", request);
     let empty = Vec::new();
     let array = value["tools"].as_array().unwrap_or(&empty);
     let is_deferred = |tool: &&Value| tool["defer_loading"] == true;
@@ -265,7 +266,7 @@ fn a_tool_joins_once_and_a_name_is_given_once() {
         assert_eq!(request.tool("merge").unwrap().to_string(), "git/merge");
         assert_eq!(request.tool("read").unwrap().to_string(), "mail/read");
         assert_eq!(request.tool("search_tools"), None);
-        check_joining(&request).unwrap();
+        check_joining(&*provider, &request).unwrap();
     }
 }
 
@@ -319,7 +320,7 @@ fn tools_alone_in_a_message_follow_a_line_and_an_empty_array_defers_nothing() {
     let layout = Layout::new().with_tool(search()).with_message(added.clone());
     for provider in with_options() {
         let request = provider.render(&layout);
-        check_joining(&request).unwrap();
+        check_joining(&*provider, &request).unwrap();
         assert!(request.as_str().contains("[tools are added]"), "{request}");
     }
     let anthropic = Anthropic::new().with_tool_additions();
@@ -395,7 +396,7 @@ fn blocks(request: &Request) -> Vec<Option<Option<u32>>> {
 }
 
 #[test]
-fn a_long_turn_marks_where_the_last_request_ended_instead_of_the_tools() {
+fn a_long_turn_marks_where_the_last_request_ended() {
     let marked = |calls: usize, attached: bool, system: bool| -> Vec<String> {
         let step = Step { calls: vec![None; calls], added: vec![], said: (0, 0) };
         let layouts = conversation(false, attached, system, &[step]);
@@ -403,7 +404,7 @@ fn a_long_turn_marks_where_the_last_request_ended_instead_of_the_tools() {
         prefix.segments.into_iter().filter(|segment| segment.mark.is_some()).map(|segment| segment.path).collect()
     };
     let (tool, host, notes) = ("tools[1]", "system[0]", "messages[0].content[0]");
-    assert_eq!(marked(5, true, true), [tool, host, notes, "messages[2].content[5]"]);
+    assert_eq!(marked(5, true, true), [host, notes, "messages[2].content[5]"]);
     assert_eq!(marked(9, true, true), [host, notes, "messages[0].content[1]", "messages[2].content[9]"]);
     assert_eq!(marked(9, true, false), [tool, notes, "messages[0].content[1]", "messages[2].content[9]"]);
     assert_eq!(marked(9, false, true), [tool, host, "messages[0].content[0]", "messages[2].content[9]"]);
@@ -420,8 +421,7 @@ proptest! {
             let mut before: Option<(Prefix, Request)> = None;
             for layout in conversation(bridge, attached, system, &steps) {
                 let request = provider.render(&layout);
-                check_joining(&request)?;
-                prop_assert_eq!(check_request(provider.name(), &request.to_value()), Vec::<String>::new());
+                check_joining(&*provider, &request)?;
                 let prefix = Prefix::read(request.as_str()).unwrap();
                 if let Some((earlier, request_before)) = before {
                     prop_assert!(prefix.segments.len() >= earlier.segments.len());

@@ -7,7 +7,7 @@ use proem::{
     client::MemoryClient,
     id::{ResourceId, ToolId},
     prefix::{Prefix, PrefixDiff},
-    protocol::Tool,
+    protocol::{Resource, Tool},
     render::{Anthropic, Message, Request, SectionKind, ToolKind},
     retrieval::{Filter, Lexical},
     session::{Context, Delivery, SessionEvent, SessionOptions},
@@ -275,6 +275,40 @@ async fn resources_join_at_the_tail_and_supersede_what_changed() {
         );
     }
     assert_eq!(changed.as_str().matches("supersedes=").count(), 1, "{changed}");
+}
+
+#[tokio::test]
+async fn a_resource_that_its_server_lists_otherwise_is_read_again_though_nobody_asks_for_it() {
+    let listed = |modified: &str| {
+        let mut resource = Resource::new("notes://release", "release");
+        resource.annotations.last_modified = Some(modified.into());
+        resource
+    };
+    let notes =
+        MemoryClient::new().with_described_resource(listed("2026-09-01T00:00:00Z"), "The release is on Friday.");
+    let mut clients = clients();
+    clients.insert("notes", notes.clone());
+    let host = host_of(clients).await;
+    let mut talk = Talk::new(start(&host, options(Delivery::Frozen)));
+    let turn = talk.session.turn("when is the release?").resources(TokenBudget::new(400));
+    turn.pick(ResourceId::new("notes".parse().unwrap(), "notes://release")).build().await.unwrap();
+    talk.history.extend([Message::user("when is the release?"), Message::assistant("On Friday.")]);
+    let quiet = talk.turn("storm warnings for the city").await.render(&Anthropic::new());
+    assert!(!quiet.as_str().contains("supersedes="));
+
+    let changed =
+        MemoryClient::new().with_described_resource(listed("2026-09-02T00:00:00Z"), "The release is on Monday.");
+    let mut clients = self::clients();
+    clients.insert("notes", changed);
+    let host = host_of(clients).await;
+    talk.session = host.restore_session(options(Delivery::Frozen), &talk.session.to_json()).unwrap();
+    let told = talk.turn("add an event to the calendar").await;
+    let resource = &told.attached().resources[0];
+    assert_eq!(resource.reason, "the conversation has it, and it may have changed");
+    let request = told.render(&Anthropic::new());
+    assert_eq!(request.as_str().matches("supersedes=").count(), 1, "{request}");
+    let once = talk.turn("and another one").await.render(&Anthropic::new());
+    assert_eq!(once.as_str().matches("on Monday").count(), 1, "{once}");
 }
 
 #[test]

@@ -5,9 +5,13 @@
 mod attach;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod attacks;
+#[cfg(feature = "tantivy")]
+mod cached_prefix;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;
+#[cfg(feature = "cli")]
+mod command_diff;
 #[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
@@ -17,6 +21,7 @@ mod command_resources;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
+mod cost;
 mod deferral;
 #[cfg(feature = "tantivy")]
 mod delivery;
@@ -43,13 +48,14 @@ mod layers;
 mod mentions;
 #[cfg(all(feature = "tantivy", feature = "bundled"))]
 mod names;
-#[cfg(any(feature = "eval", all(feature = "tantivy", feature = "tiktoken")))]
 mod outside;
 #[cfg(feature = "picker")]
 mod picker;
+mod prefix;
 mod prompts;
 mod protocol;
 mod provider_requests;
+mod provider_rules;
 mod reads;
 #[cfg(feature = "cli")]
 mod real_servers;

@@ -522,11 +522,11 @@ fn an_hour_is_never_asked_for_after_five_minutes() {
     };
     let hour = r#"{"ttl":"1h","type":"ephemeral""#;
     let minutes = r#"{"type":"ephemeral""#;
-    assert_eq!(marks(Anthropic::new()), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 4]);
-    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, hour, minutes]);
+    assert_eq!(marks(Anthropic::new()), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_tail_ttl(CacheTtl::OneHour)), [minutes; 3]);
+    assert_eq!(marks(Anthropic::new().with_prefix_ttl(CacheTtl::OneHour)), [hour, hour, minutes]);
     let both = Anthropic::new().with_prefix_ttl(CacheTtl::OneHour).with_tail_ttl(CacheTtl::OneHour);
-    assert_eq!(marks(both), [hour; 4]);
+    assert_eq!(marks(both), [hour; 3]);
     assert!(marks(Anthropic::new().without_breakpoints()).is_empty());
 }
 
@@ -568,7 +568,7 @@ prop_compose! {
     }
 }
 
-fn messages() -> impl Strategy<Value = Message> {
+pub(crate) fn messages() -> impl Strategy<Value = Message> {
     (any::<bool>(), texts(), prop::option::of(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"))).prop_map(
         |(user, text, image)| {
             let message = if user { Message::user(text) } else { Message::assistant(text) };
@@ -638,7 +638,7 @@ fn before_messages(request: &Request) -> &str {
     &request.as_str()[..last.map_or(0, |section| section.range.end)]
 }
 
-fn all_providers() -> Vec<Box<dyn Provider>> {
+pub(crate) fn all_providers() -> Vec<Box<dyn Provider>> {
     providers().into_iter().chain(all_options()).collect()
 }
 

@@ -6,6 +6,7 @@
 //! What cannot be said in keywords is said in words where that is short: it goes into the description,
 //! and is no loss. Whatever a rule puts in is allowed by the original, which arguments are validated against.
 
+mod arguments;
 mod arrays;
 mod combine;
 mod drafts;
@@ -17,13 +18,16 @@ mod patterns;
 mod references;
 mod root;
 mod shape;
+mod strict;
 mod types;
 mod unions;
 mod walk;
 
 use serde_json::{Map, Value};
 
+pub use self::arguments::original_arguments;
 use self::losses::Losses;
+pub(super) use self::strict::Freedom;
 use crate::{json, protocol::Schema};
 
 type Object = Map<String, Value>;
@@ -102,6 +106,46 @@ pub(super) const BEDROCK: &[Rule] = &[
     root::object,
     names::safe,
     root::three_keys,
+];
+
+/// OpenAI's strict mode: see [`strict::openai`].
+pub(super) const OPENAI_STRICT: &[Rule] = &[
+    root::drop_dialect,
+    drafts::modern,
+    shape::well_formed,
+    root::inline_reference,
+    strict::no_circles,
+    shape::no_booleans,
+    keywords::no_lookaround,
+    root::fold_composition,
+    root::drop_conditions,
+    root::object,
+    combine::all_of,
+    unions::one_of,
+    strict::closed_tuples,
+    arrays::tuples,
+    objects::required,
+    strict::openai,
+];
+
+/// Anthropic's strict mode: see [`strict::anthropic`].
+pub(super) const ANTHROPIC_STRICT: &[Rule] = &[
+    root::drop_dialect,
+    drafts::modern,
+    shape::well_formed,
+    root::inline_reference,
+    strict::no_circles,
+    shape::no_booleans,
+    root::fold_composition,
+    root::drop_conditions,
+    root::object,
+    combine::all_of,
+    unions::one_of,
+    strict::closed_tuples,
+    arrays::tuples,
+    objects::required,
+    strict::anthropic,
+    names::safe,
 ];
 
 /// The largest schema, in bytes of canonical JSON: some 60,000 tokens, which no one tool is worth.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Losses, Object, combine, keywords, walk};
-use crate::json::MAX_DEPTH;
+use crate::{json::MAX_DEPTH, protocol::Schema};
 
 /// What a strict mode takes.
 #[derive(Debug)]
@@ -27,7 +27,14 @@ const OPENAI: Strict = Strict {
     requires_all: true,
     formats: &["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"],
     bounds: &[
-        "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minimum",
+        "multipleOf",
+        "pattern",
     ],
     max_levels: 10,
     max_properties: 5_000,
@@ -45,10 +52,12 @@ const ANTHROPIC: Strict = Strict {
     max_values: usize::MAX,
 };
 
+/// Rewrites a schema for OpenAI's strict mode.
 pub(super) fn openai(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
     OPENAI.apply(schema, losses)
 }
 
+/// Rewrites a schema for Anthropic's strict mode.
 pub(super) fn anthropic(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
     ANTHROPIC.apply(schema, losses)
 }
@@ -58,6 +67,42 @@ pub(super) fn no_circles(schema: &mut Object, losses: &mut Losses) -> Result<(),
     let before = losses.count();
     super::references::inline(schema, losses)?;
     if losses.count() > before { Err("its definitions hold themselves, or point at nothing".into()) } else { Ok(()) }
+}
+
+/// A tuple that goes on with anything cannot be said as an array of what its places hold.
+pub(super) fn closed_tuples(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+    let mut open = None;
+    walk::parents_first(schema, losses, &mut |schema, losses| {
+        let is_open = schema.get("items").is_none_or(|items| items.as_object().is_some_and(Object::is_empty));
+        if schema.contains_key("prefixItems") && is_open {
+            open.get_or_insert_with(|| losses.place());
+        }
+    });
+    open.map_or(Ok(()), |place| Err(format!("{place} goes on with anything")))
+}
+
+/// What a strict schema leaves open, of which Anthropic bounds the sum over a request.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(in crate::render) struct Freedom {
+    /// Properties that may be left out.
+    pub(in crate::render) optional: usize,
+    /// Schemas of several types.
+    pub(in crate::render) unions: usize,
+}
+
+impl Freedom {
+    /// That of a schema which a strict rule wrote.
+    pub(in crate::render) fn of(schema: &Schema) -> Self {
+        let mut freedom = Self::default();
+        walk::parents_first(&mut schema.to_map(), &mut Losses::default(), &mut |schema, _| {
+            let properties = schema.get("properties").and_then(Value::as_object).map_or(0, Object::len);
+            let required = schema.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+            freedom.optional += properties.saturating_sub(required);
+            let is_union = schema.contains_key("anyOf") || schema.get("type").is_some_and(Value::is_array);
+            freedom.unions += usize::from(is_union);
+        });
+        freedom
+    }
 }
 
 impl Strict {
@@ -156,7 +201,14 @@ impl Strict {
     /// Leaves the keywords that are taken; the others are said in words, or given up.
     fn words(&self, schema: &mut Object, losses: &mut Losses) {
         let taken = |keyword: &str, value: &Value| match keyword {
-            "type" | "anyOf" | "description" | "enum" | "const" | "items" | "properties" | "required"
+            "type"
+            | "anyOf"
+            | "description"
+            | "enum"
+            | "const"
+            | "items"
+            | "properties"
+            | "required"
             | "additionalProperties" => true,
             "format" => value.as_str().is_some_and(|format| self.formats.contains(&format)),
             "minItems" if !self.requires_all => value.as_u64().is_some_and(|count| count < 2),

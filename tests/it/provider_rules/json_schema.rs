@@ -20,8 +20,17 @@ pub(super) fn each<'a>(schema: &'a Value, at: &str, visit: &mut dyn FnMut(&'a Va
                 list.iter().enumerate().for_each(|(i, child)| each(child, &format!("{at}/{i}"), visit));
             }
             (
-                "items" | "contains" | "additionalProperties" | "propertyNames" | "not" | "if" | "then" | "else"
-                | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema",
+                "items"
+                | "contains"
+                | "additionalProperties"
+                | "propertyNames"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "unevaluatedItems"
+                | "unevaluatedProperties"
+                | "contentSchema",
                 child,
             ) => each(child, &at, visit),
             _ => {}
@@ -75,8 +84,17 @@ fn is_formed(key: &str, value: &Value) -> bool {
         "examples" => value.is_array(),
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => value.as_array().is_some_and(|list| !list.is_empty()),
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => value.is_object(),
-        "items" | "contains" | "additionalProperties" | "propertyNames" | "not" | "if" | "then" | "else"
-        | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema" => value.is_object() || value.is_boolean(),
+        "items"
+        | "contains"
+        | "additionalProperties"
+        | "propertyNames"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => value.is_object() || value.is_boolean(),
         _ => true,
     }
 }

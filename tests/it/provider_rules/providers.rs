@@ -46,8 +46,22 @@ pub(super) fn openai(schema: &Value) -> Vec<String> {
 /// for OBJECT type"; "required[0]: property is not defined".
 pub(super) fn gemini(schema: &Value) -> Vec<String> {
     const FIELDS: [&str; 16] = [
-        "type", "format", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
-        "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "anyOf",
+        "type",
+        "format",
+        "description",
+        "nullable",
+        "enum",
+        "items",
+        "minItems",
+        "maxItems",
+        "properties",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "anyOf",
     ];
     let mut faults = Vec::new();
     if schema["type"] != "object" {
