@@ -85,6 +85,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod call;
 pub mod catalog;
 pub mod client;
 pub mod cost;

@@ -6,6 +6,7 @@ use crate::{id::ToolId, json::Digest};
 
 /// The name by which a model knows a tool: `[a-zA-Z_][a-zA-Z0-9_-]{0,62}`, which every provider
 /// accepts (Anthropic, OpenAI and Bedrock take 64 characters; Gemini 63 in places, and no digit first).
+/// Never one of [`Self::RESERVED`].
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct ExposedName(Arc<str>);
@@ -13,6 +14,10 @@ pub struct ExposedName(Arc<str>);
 impl ExposedName {
     /// The longest name, in characters.
     pub const MAX_CHARS: usize = 63;
+
+    /// The names of the host's own tools, see [`discovery`](crate::discovery). No server's tool has one of
+    /// them, whatever it is called: what the model means by it must not depend on who connected.
+    pub const RESERVED: [&'static str; 2] = ["search_tools", "call_tool"];
 
     /// The name as text.
     pub fn as_str(&self) -> &str {
@@ -32,7 +37,8 @@ impl AsRef<str> for ExposedName {
     }
 }
 
-/// When a tool's exposed name carries its server's name.
+/// When a tool's exposed name carries its server's name. A tool that is called like one of the host's own
+/// ([`ExposedName::RESERVED`]) carries it always.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Naming {
@@ -48,9 +54,9 @@ pub enum Naming {
 
 /// Gives each tool its exposed name. Depends on the set of tools alone, not on their order.
 ///
-/// Each tool starts with its cleaned name. Wherever two tools have the same name, both take the
-/// next form, until none do: with the server as prefix, with 8 digits of the digest of the tool's
-/// id, with 32. A name that is too long is cut and carries the digest at once.
+/// Each tool starts with its cleaned name. Wherever two tools have the same name, or one has a reserved
+/// one, each takes the next form, until none do: with the server as prefix, with 8 digits of the digest
+/// of the tool's id, with 32. A name that is too long is cut and carries the digest at once.
 pub(super) fn expose(tools: &[ToolId], naming: Naming) -> Vec<ExposedName> {
     let mut forms: Vec<Form> = vec![
         match naming {
@@ -65,20 +71,26 @@ pub(super) fn expose(tools: &[ToolId], naming: Naming) -> Vec<ExposedName> {
         for (i, name) in names.iter().enumerate() {
             by_name.entry(name).or_default().push(i);
         }
-        let collided: Vec<usize> = by_name.into_values().filter(|same| same.len() > 1).flatten().collect();
+        let taken = |(name, same): &(&str, Vec<usize>)| same.len() > 1 || is_reserved(name);
+        let collided: Vec<usize> = by_name.into_iter().filter(taken).flat_map(|(_, same)| same).collect();
         let mut moved = false;
         for i in collided {
-            if let Some(next) = forms[i].next(naming) {
+            if let Some(next) = forms[i].next(naming, is_reserved(&names[i])) {
                 forms[i] = next;
                 names[i] = next.name(&tools[i], naming);
                 moved = true;
             }
         }
         if !moved {
-            // Equal names are left only for equal ids, or for a collision of 128 bits of SHA-256.
+            // Equal names are left only for equal ids, or for a collision of 128 bits of SHA-256; none is
+            // reserved, since a digest ends with more digits than those have.
             return names.into_iter().map(|name| ExposedName(name.into())).collect();
         }
     }
+}
+
+fn is_reserved(name: &str) -> bool {
+    ExposedName::RESERVED.contains(&name)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,9 +102,9 @@ enum Form {
 }
 
 impl Form {
-    fn next(self, naming: Naming) -> Option<Self> {
+    fn next(self, naming: Naming, reserved: bool) -> Option<Self> {
         match self {
-            Self::Plain if naming == Naming::NeverPrefix => Some(Self::Digest),
+            Self::Plain if naming == Naming::NeverPrefix && !reserved => Some(Self::Digest),
             Self::Plain => Some(Self::Prefixed),
             Self::Prefixed => Some(Self::Digest),
             Self::Digest => Some(Self::LongDigest),
@@ -102,7 +114,7 @@ impl Form {
 
     fn name(self, tool: &ToolId, naming: Naming) -> String {
         let prefixed = match naming {
-            Naming::NeverPrefix => false,
+            Naming::NeverPrefix => self == Self::Prefixed,
             _ => self != Self::Plain,
         };
         let mut name =
@@ -164,6 +176,20 @@ mod tests {
     }
 
     #[test]
+    fn the_host_s_own_names_are_no_server_s() {
+        let tools = [("git", "search_tools"), ("git", "search.tools"), ("mail", "call_tool"), ("search", "tools")];
+        for naming in [Naming::PrefixOnCollision, Naming::NeverPrefix] {
+            let names = exposed(&[tools[0], tools[2], tools[3]], naming);
+            assert_eq!(names, ["git_search_tools", "mail_call_tool", "tools"]);
+        }
+        let names = exposed(&tools, Naming::AlwaysPrefix);
+        assert!(names[0].starts_with("git_search_tools_") && names[3].starts_with("search_tools_"), "{names:?}");
+        assert_eq!(exposed(&[("call", "tool"), ("x", "tool")], Naming::PrefixOnCollision)[1], "x_tool");
+        let names = exposed(&[("a", "search_tools"), ("b", "search_tools")], Naming::PrefixOnCollision);
+        assert_eq!(names, ["a_search_tools", "b_search_tools"]);
+    }
+
+    #[test]
     fn names_that_cleaning_makes_equal_stay_apart() {
         let names = exposed(&[("a", "x.y"), ("a", "x_y"), ("a", "x y")], Naming::PrefixOnCollision);
         assert!(names.iter().all(|name| name.starts_with("a_x_y_")), "{names:?}");
@@ -183,7 +209,9 @@ mod tests {
     proptest! {
         #[test]
         fn names_fit_every_provider_differ_and_do_not_depend_on_order(
-            pairs in prop::collection::btree_set(("[ab.]{1,3}|\\PC{1,80}", "[ab._-]{0,4}|\\PC{1,90}"), 1..24),
+            pairs in prop::collection::btree_set(
+                ("[ab.]{1,3}|search|call|\\PC{1,80}", "[ab._-]{0,4}|(search|call)[._]tools?|tools?|\\PC{1,90}"), 1..24,
+            ),
             naming in prop_oneof![
                 Just(Naming::PrefixOnCollision), Just(Naming::AlwaysPrefix), Just(Naming::NeverPrefix)
             ],
@@ -195,7 +223,7 @@ mod tests {
             let names = expose(&tools, naming);
             for name in &names {
                 let text = name.as_str();
-                prop_assert!(!text.is_empty() && text.len() <= ExposedName::MAX_CHARS);
+                prop_assert!(!text.is_empty() && text.len() <= ExposedName::MAX_CHARS && !is_reserved(text));
                 prop_assert!(text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
                 prop_assert!(text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
             }

@@ -1,8 +1,13 @@
 use crate::{
     json::Digest,
-    prefix::{Mark, Prefix},
+    prefix::{Mark, Prefix, Segment},
+    resources::IMAGE_TOKENS,
     tokens::CountCache,
 };
+
+/// From this length on, base64 without a break is a picture or a document, not text: its tokens
+/// have nothing to do with its characters.
+const MIN_BASE64: usize = 1_024;
 
 /// A prompt as a cache sees it: after each block, what stands before, and in how many tokens.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -29,13 +34,22 @@ impl Prompt {
         Self::default()
     }
 
-    /// The prompt that a request's prefix makes, with each block counted once for all requests.
+    /// The prompt that a request's prefix makes, with each block counted once for all requests, and
+    /// its settings before the first section that depends on them.
     ///
-    /// What a provider puts around blocks is not counted; [`Calibration`](super::Calibration) learns it.
+    /// What a provider puts around blocks is not counted; [`Calibration`](super::Calibration) learns
+    /// it. A picture or document of 1,024 bytes or more counts as [`IMAGE_TOKENS`].
     pub fn of(prefix: &Prefix, counts: &CountCache) -> Self {
-        prefix.segments.iter().fold(Self::new(), |prompt, segment| {
-            let tokens = counts.count_as(segment.digest, || segment.text.to_string());
-            let prompt = prompt.with_block(segment.digest.as_bytes(), u64::try_from(tokens).unwrap_or(u64::MAX));
+        let mut settings: Vec<_> = prefix.settings.iter().collect();
+        settings.sort_by_key(|setting| setting.section);
+        let mut settings = settings.into_iter().peekable();
+        prefix.segments.iter().fold(Self::new(), |mut prompt, segment| {
+            while let Some(setting) = settings.next_if(|setting| setting.section <= segment.section) {
+                prompt = prompt.with_setting(Digest::of_parts([&setting.name, &setting.value]).as_bytes());
+            }
+            // Two sections may say the same.
+            let key = Digest::of_parts([segment.section.as_str().as_bytes(), segment.digest.as_bytes()]);
+            let prompt = prompt.with_block(key.as_bytes(), counted(segment, counts));
             match segment.mark {
                 Some(mark) => prompt.with_mark(mark.ttl_seconds),
                 None => prompt,
@@ -94,6 +108,16 @@ impl Prompt {
     }
 }
 
+/// The tokens of a block's text, and of the pictures in it.
+fn counted(segment: &Segment, counts: &CountCache) -> u64 {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_');
+    let is_picture = |part: &&str| part.len() >= MIN_BASE64;
+    let parts = || segment.text.split_inclusive(|c| !is_base64(c));
+    let text = counts.count_as(segment.digest, || parts().filter(|part| !is_picture(part)).collect());
+    let pictures = parts().filter(is_picture).count();
+    u64::try_from(text.saturating_add(pictures * IMAGE_TOKENS)).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -111,6 +135,41 @@ mod tests {
         let prompt = Prompt::of(&prefix, &counts);
         let blocks: Vec<_> = prompt.positions().iter().map(|block| (block.tokens, block.mark)).collect();
         assert_eq!(blocks, [(3, Some(mark)), (10, None)]);
+    }
+
+    #[test]
+    fn a_setting_stands_before_the_section_that_depends_on_it() {
+        let counts = CountCache::new(Arc::new(BytesPerToken::new(1)));
+        let prompt = |model: &str, choice: &str| {
+            let body = format!(
+                r#"{{"model": "{model}", "tools": [{{"name": "merge", "input_schema": {{}}}}], "system": "Hi",
+                    "tool_choice": {{"type": "{choice}"}}, "messages": [{{"role": "user", "content": "Hi"}}]}}"#
+            );
+            let prompt = Prompt::of(&Prefix::read(&body).unwrap(), &counts);
+            prompt.positions().iter().map(|position| position.digest).collect::<Vec<_>>()
+        };
+        let base = prompt("claude-opus-5", "auto");
+        let (other_model, other_choice) = (prompt("claude-opus-4-8", "auto"), prompt("claude-opus-5", "any"));
+        assert_eq!(base.len(), 3);
+        assert!(base.iter().zip(&other_model).all(|(a, b)| a != b));
+        assert_eq!(base[..2], other_choice[..2]);
+        assert_ne!(base[2], other_choice[2]);
+    }
+
+    #[test]
+    fn a_picture_is_no_text() {
+        let counts = CountCache::new(Arc::new(BytesPerToken::new(1)));
+        let tokens = |data: &str| {
+            let body = format!(
+                r#"{{"max_tokens": 1, "messages": [{{"role": "user", "content": [{{"type": "image",
+                    "source": {{"type": "base64", "media_type": "image/png", "data": "{data}"}}}}]}}]}}"#
+            );
+            Prompt::of(&Prefix::read(&body).unwrap(), &counts).tokens()
+        };
+        let around = tokens("");
+        // The quotation mark after it goes with it.
+        assert_eq!(tokens(&"iVBO".repeat(50_000)), around - 1 + IMAGE_TOKENS as u64);
+        assert_eq!(tokens(&"iVBO".repeat(255)), around + 1_020);
     }
 
     #[test]

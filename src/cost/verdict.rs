@@ -104,7 +104,7 @@ impl Verdict {
     pub fn of(predicted: &Usage, observed: &Usage, sheet: &PriceSheet, last: Option<LastRequest>) -> Self {
         let total = observed.total_input();
         let expected = (predicted.hit_ratio() * total as f64).round() as u64;
-        let tolerance = (total as f64 * Self::TOLERANCE) as u64 + (sheet.cache.step - 1);
+        let tolerance = (total as f64 * Self::TOLERANCE) as u64 + sheet.cache.step.saturating_sub(1);
         let missed = expected.saturating_sub(observed.read);
         let gained = observed.read.saturating_sub(expected);
         if missed > tolerance {

@@ -45,6 +45,7 @@ mod piece;
 mod search;
 mod shown;
 
+pub(crate) use self::search::near;
 pub use self::{
     answer::PromptAnswer,
     argument::{MAX_VALUE_BYTES, check_arguments},

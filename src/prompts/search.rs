@@ -51,7 +51,7 @@ fn begins_a_word(text: &str, word: &str) -> bool {
 }
 
 /// The places of at most `limit` names that `typed` may be a slip of the hand for, nearest first.
-pub(super) fn near<'a>(names: impl Iterator<Item = &'a str>, typed: &str, limit: usize) -> Vec<usize> {
+pub(crate) fn near<'a>(names: impl Iterator<Item = &'a str>, typed: &str, limit: usize) -> Vec<usize> {
     /// Below it names have little in common.
     const LEAST: f64 = 0.6;
     // Names may be long, and the work grows with the product of their lengths.

@@ -105,6 +105,15 @@ impl Anthropic {
         self
     }
 
+    /// Has the API hold the model to the schemas of those tools of the array that can be said strictly, the first
+    /// twenty in their order. What the API does not enforce is said in descriptions, and the report says why
+    /// a tool is not strict. Default: off, since the API compiles all strict schemas of a request together and
+    /// refuses what becomes too large by a measure that it does not publish.
+    pub fn with_strict_tools(mut self) -> Self {
+        self.strict_tools = true;
+        self
+    }
+
     /// Gives tools that the host adds to a message in a message of the role `system` after it, with a
     /// `tool_addition` for each, so that the model can call them by name. Default: as text, to be called
     /// through a tool of [kind `Call`](super::ToolKind::Call), since the form is in beta and Claude Opus 4.8,
@@ -122,15 +131,6 @@ impl Anthropic {
     #[must_use]
     pub fn beta_headers(&self) -> Vec<&'static str> {
         self.additions.then_some("mid-conversation-tool-changes-2026-07-01").into_iter().collect()
-    }
-
-    /// Has the API hold the model to the schemas of tools that can be said strictly, the first twenty in the
-    /// order of the request. What the API does not enforce is said in descriptions, and the report says why
-    /// a tool is not strict. Default: off, since the API compiles all strict schemas of a request together and
-    /// refuses what becomes too large by a measure that it does not publish.
-    pub fn with_strict_tools(mut self) -> Self {
-        self.strict_tools = true;
-        self
     }
 
     fn tool<'a>(&self, tool: &'a ReadyTool<'a>, mark: bool) -> Json<'a> {

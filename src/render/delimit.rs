@@ -69,7 +69,7 @@ pub(super) fn attribute(value: &str) -> String {
 }
 
 /// A server's text that stands without delimiters: it neither opens nor closes one.
-pub(super) fn neutral(text: &str) -> String {
+pub(crate) fn neutral(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_neutral(&mut out, text);
     out

@@ -102,7 +102,7 @@ mod turns;
 
 use std::fmt;
 
-pub(crate) use self::delimit::instructions as rendered_instructions;
+pub(crate) use self::delimit::{instructions as rendered_instructions, neutral};
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
     bedrock::BedrockConverse,

@@ -30,8 +30,8 @@ pub struct OpenAiChat {
     developer_role: bool,
     legacy_max_tokens: bool,
     breakpoints: bool,
-    no_allowed_tools: bool,
     strict_tools: bool,
+    no_allowed_tools: bool,
 }
 
 impl OpenAiChat {
@@ -72,19 +72,19 @@ impl OpenAiChat {
         self
     }
 
-    /// Does not write [`Layout::allowed`] as `allowed_tools`, for compatible endpoints that do not know
-    /// it. Default: written, since only so the model keeps to it while the array of tools stays.
-    pub fn without_allowed_tools(mut self) -> Self {
-        self.no_allowed_tools = true;
-        self
-    }
-
-    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
-    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// Has the API hold the model to the schemas of those tools of the array that can be said strictly; the report
+    /// says why another is not. A property that may be left out is then required and may be `null`, which
     /// [`original_arguments`](super::original_arguments) undoes. Default: off, since many compatible
     /// endpoints do not know it.
     pub fn with_strict_tools(mut self) -> Self {
         self.strict_tools = true;
+        self
+    }
+
+    /// Does not write [`Layout::allowed`] as `allowed_tools`, for compatible endpoints that do not know
+    /// it. Default: written, since only so the model keeps to it while the array of tools stays.
+    pub fn without_allowed_tools(mut self) -> Self {
+        self.no_allowed_tools = true;
         self
     }
 

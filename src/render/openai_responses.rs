@@ -31,8 +31,8 @@ const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_too
 pub struct OpenAiResponses {
     prompt_cache_key: Option<String>,
     breakpoints: bool,
-    tool_search: bool,
     strict_tools: bool,
+    tool_search: bool,
 }
 
 /// What the form of a call depends on.
@@ -66,8 +66,8 @@ impl OpenAiResponses {
         self
     }
 
-    /// Has the API hold the model to the schemas of tools that can be said strictly; the report says why
-    /// another is not. A property that may be left out is then required and may be `null`, which
+    /// Has the API hold the model to the schemas of those tools of the array that can be said strictly; the report
+    /// says why another is not. A property that may be left out is then required and may be `null`, which
     /// [`original_arguments`](super::original_arguments) undoes. Default: off, since the first request with new
     /// schemas takes longer, and a model writes a `null` for each property that it does not use.
     pub fn with_strict_tools(mut self) -> Self {
@@ -167,7 +167,7 @@ impl OpenAiResponses {
             Choice::Auto => return None,
             Choice::None => Json::text("none"),
             Choice::Required => Json::text("required"),
-            Choice::Tool(name) => function(*name),
+            Choice::Tool(name) => function(name),
             Choice::Among { allowed, required } => Json::Object(vec![
                 ("type", Json::text("allowed_tools")),
                 ("mode", Json::text(if *required { "required" } else { "auto" })),

@@ -1,8 +1,14 @@
 //! Price sheets as files, the table of them in the documentation, and what must hold of forecasts.
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, sync::Arc};
 
-use proem::cost::{Forecast, Kept, Later, Outlook, PriceSheet};
+use proem::{
+    cost::{Forecast, Kept, Later, Outlook, PriceSheet, Prompt, PromptCache, Usage},
+    id::{ServerId, ToolId},
+    prefix::Prefix,
+    render::{Anthropic, CacheTtl, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec},
+    tokens::{BytesPerToken, CountCache},
+};
 use proptest::prelude::*;
 
 fn table() -> String {
@@ -71,6 +77,56 @@ fn a_host_brings_its_own_file() {
     assert!(matches!(missing, proem::Error::File { source: Some(_), .. }));
 }
 
+/// Sends what a provider renders, ten seconds after another.
+fn sent(provider: &dyn Provider, sheet: &str, layouts: &[Layout]) -> Vec<Usage> {
+    let counts = CountCache::new(Arc::new(BytesPerToken::default()));
+    let mut cache = PromptCache::new(PriceSheet::named(sheet).unwrap());
+    let send = |(at, layout): (u64, &Layout)| {
+        let prefix = Prefix::read(provider.render(layout).as_str()).unwrap();
+        cache.send(&Prompt::of(&prefix, &counts), at)
+    };
+    (0..).step_by(10).zip(layouts).map(send).collect()
+}
+
+/// A tool of over 2,000 tokens and a question, then the answer and another question.
+fn turns() -> [Layout; 2] {
+    let tool = ToolId::new(ServerId::new("git").unwrap(), "merge");
+    let first = Layout::new()
+        .with_model("some-model")
+        .with_tool(ToolSpec::new(tool, "merge").with_description("Merge a branch. ".repeat(600)))
+        .with_system("Be brief.")
+        .with_message(Message::user("Merge the release branch."));
+    let second = first.clone().with_message(Message::assistant("Done.")).with_message(Message::user("Thank you."));
+    [first, second]
+}
+
+#[test]
+fn what_is_rendered_for_the_first_turn_is_read_in_the_second() {
+    let marked = sent(&Anthropic::new(), "anthropic/claude-sonnet-4-6", &turns());
+    assert_eq!((marked[0].read, marked[0].uncached), (0, 0));
+    assert_eq!((marked[1].read, marked[1].uncached), (marked[0].written, 0));
+    assert!((1..40).contains(&marked[1].written), "{marked:?}");
+
+    let all = sent(&OpenAiChat::new(), "openai/gpt-5.4", &turns());
+    assert_eq!((all[0].read, all[0].written), (0, 0));
+    assert_eq!((all[1].read, all[1].written), (all[0].uncached / 128 * 128, 0));
+
+    let newest = sent(&OpenAiResponses::new(), "openai/gpt-5.6-sol", &turns());
+    assert_eq!((newest[1].read, newest[1].uncached), (newest[0].written, 0));
+}
+
+#[test]
+fn what_the_provider_is_told_decides() {
+    let [first, second] = turns();
+    let long = Anthropic::new().with_prefix_ttl(CacheTtl::OneHour);
+    let usages = sent(&long, "anthropic/claude-sonnet-4-6", &[first.clone(), second.clone()]);
+    assert!(usages[0].written_long > 2_000 && (1..40).contains(&usages[0].written), "{usages:?}");
+
+    // Another model has none of it.
+    let usages = sent(&long, "anthropic/claude-sonnet-4-6", &[first, second.with_model("another-model")]);
+    assert_eq!((usages[1].read, usages[1].written_long), (0, usages[0].written_long));
+}
+
 fn outlooks() -> impl Strategy<Value = Outlook> {
     let later = prop_oneof![
         Just(Later::Nothing),
@@ -92,6 +148,9 @@ fn outlooks() -> impl Strategy<Value = Outlook> {
 }
 
 proptest! {
+    // Each case is a conversation for each sheet.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
     #[test]
     fn every_provider_is_sent_the_same(outlook in outlooks()) {
         let sent: Vec<_> = PriceSheet::all().iter().map(|sheet| Forecast::of(sheet, &outlook).usage).collect();

@@ -8,6 +8,9 @@ use crate::protocol::Schema;
 /// How many schemas are looked at for one call: more than any real one holds, and soon done.
 const MAX_STEPS: usize = 20_000;
 
+/// How many references and compositions within each other are followed to see whether a value may be `null`.
+const MAX_LEVELS: usize = 32;
+
 /// Arguments as the tool's own schema takes them, from those that a model sent by the schema that was
 /// rendered. To be called before they are validated; it needs the original schema alone, so that it
 /// works for every provider and after a restart.
@@ -62,7 +65,7 @@ impl<'a> Reader<'a> {
     fn name_again(&mut self, arguments: &mut Value) {
         let Value::Object(arguments) = arguments else { return };
         let mut views = Vec::new();
-        self.views(self.whole, true, &mut views);
+        self.views(self.whole, &mut views);
         let mut known: Vec<&String> =
             views.iter().filter_map(|(view, _)| properties(view)).flat_map(Map::keys).collect();
         known.sort_unstable();
@@ -79,7 +82,7 @@ impl<'a> Reader<'a> {
     /// Leaves out what is `null` where the schema would have it left out, at every depth.
     fn leave_out_nulls(&mut self, schema: &'a Object, value: &mut Value) {
         let mut views = Vec::new();
-        self.views(schema, true, &mut views);
+        self.views(schema, &mut views);
         match value {
             Value::Object(object) => {
                 object.retain(|name, value| !value.is_null() || !self.is_left_out(&views, name));
@@ -105,40 +108,39 @@ impl<'a> Reader<'a> {
         let known: Vec<&Value> = views.iter().filter_map(|(view, _)| properties(view)?.get(name)).collect();
         !known.is_empty()
             && !views.iter().any(|(view, must_fit)| *must_fit && requires(view, name))
-            && !known.into_iter().any(|property| self.allows_null(property))
+            && !known.into_iter().any(|property| self.allows_null(property, MAX_LEVELS))
     }
 
     /// A schema with all that it refers to or is composed of.
-    fn views(&mut self, schema: &'a Object, must_fit: bool, views: &mut Vec<View<'a>>) {
-        let Some(left) = self.left.checked_sub(1) else { return };
-        self.left = left;
-        // Definitions that hold each other in circles are met again.
-        if views.iter().any(|(known, _)| std::ptr::eq(*known, schema)) {
-            return;
-        }
-        views.push((schema, must_fit));
-        if let Some(target) = self.target(schema) {
-            self.views(target, must_fit, views);
-        }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            for branch in schema.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-                if let Value::Object(branch) = branch {
-                    self.views(branch, must_fit && keyword == "allOf", views);
-                }
+    fn views(&mut self, schema: &'a Object, views: &mut Vec<View<'a>>) {
+        let mut open = vec![(schema, true)];
+        while let Some((schema, must_fit)) = open.pop() {
+            let Some(left) = self.left.checked_sub(1) else { return };
+            self.left = left;
+            // Definitions that hold each other in circles are met again.
+            if views.iter().any(|(known, _)| std::ptr::eq(*known, schema)) {
+                continue;
+            }
+            views.push((schema, must_fit));
+            open.extend(self.target(schema).map(|target| (target, must_fit)));
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                let branches = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+                let must_fit = must_fit && keyword == "allOf";
+                open.extend(branches.filter_map(Value::as_object).map(|branch| (branch, must_fit)));
             }
         }
     }
 
-    fn allows_null(&mut self, schema: &'a Value) -> bool {
+    fn allows_null(&mut self, schema: &'a Value, levels: usize) -> bool {
         match schema {
-            Value::Object(schema) => self.object_allows_null(schema),
+            Value::Object(schema) => self.object_allows_null(schema, levels),
             schema => *schema != false,
         }
     }
 
     /// True where it cannot be told: a `null` that stays is found by the validation.
-    fn object_allows_null(&mut self, schema: &'a Object) -> bool {
-        let Some(left) = self.left.checked_sub(1) else { return true };
+    fn object_allows_null(&mut self, schema: &'a Object, levels: usize) -> bool {
+        let (Some(left), Some(levels)) = (self.left.checked_sub(1), levels.checked_sub(1)) else { return true };
         self.left = left;
         let says_so = schema.get("type").is_none_or(|kind| super::combine::list(kind).contains(&"null"))
             && schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(&Value::Null))
@@ -147,11 +149,11 @@ impl<'a> Reader<'a> {
             return false;
         }
         let branches = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-        branches("allOf").is_none_or(|all| all.iter().all(|branch| self.allows_null(branch)))
-            && ["anyOf", "oneOf"]
-                .iter()
-                .all(|keyword| branches(keyword).is_none_or(|any| any.iter().any(|branch| self.allows_null(branch))))
-            && self.target(schema).is_none_or(|target| self.object_allows_null(target))
+        branches("allOf").is_none_or(|all| all.iter().all(|branch| self.allows_null(branch, levels)))
+            && ["anyOf", "oneOf"].iter().all(|keyword| {
+                branches(keyword).is_none_or(|any| any.iter().any(|branch| self.allows_null(branch, levels)))
+            })
+            && self.target(schema).is_none_or(|target| self.object_allows_null(target, levels))
     }
 
     fn target(&self, schema: &Object) -> Option<&'a Object> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Losses, Object, combine, references::local, walk};
 use crate::error::excerpt;
 
-/// How many references in a row are followed at the root.
+/// How many references in a row are followed at the root, and how many compositions within each other.
 const MAX_STEPS: usize = 8;
 
 /// How many branches of the root's compositions are read: real schemas stay under fifty.
@@ -42,7 +42,7 @@ pub(super) fn fold_composition(schema: &mut Object, losses: &mut Losses) -> Resu
     for key in ["allOf", "anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = schema.get(key) else { continue };
         reader.is_lossy = false;
-        told.push(reader.composition(key, branches));
+        told.push(reader.composition(key, branches, MAX_STEPS));
         match key {
             "allOf" if reader.is_lossy => {
                 lost.push("`allOf` is merged into the root: conditions in it are no longer said".to_owned());
@@ -131,9 +131,9 @@ struct Branches<'a> {
 }
 
 impl<'a> Branches<'a> {
-    fn composition(&mut self, key: &str, branches: &'a [Value]) -> Told {
+    fn composition(&mut self, key: &str, branches: &'a [Value], levels: usize) -> Told {
         let told: Vec<Told> =
-            branches.iter().filter_map(Value::as_object).filter_map(|branch| self.branch(branch)).collect();
+            branches.iter().filter_map(Value::as_object).filter_map(|branch| self.branch(branch, levels)).collect();
         let all_apply = key == "allOf";
         let mut out = Told::default();
         let required = told.iter().map(|told| told.required.clone());
@@ -156,7 +156,7 @@ impl<'a> Branches<'a> {
     }
 
     /// What one branch says with all that it holds; nothing if it is about no object.
-    fn branch(&mut self, mut branch: &'a Object) -> Option<Told> {
+    fn branch(&mut self, mut branch: &'a Object, levels: usize) -> Option<Told> {
         self.left = self.left.checked_sub(1)?;
         for _ in 0..MAX_STEPS {
             let Some(reference) = branch.get("$ref").and_then(Value::as_str) else { break };
@@ -176,8 +176,9 @@ impl<'a> Branches<'a> {
         told.required = names.filter_map(Value::as_str).map(String::from).collect();
         for key in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(branches)) = branch.get(key) else { continue };
-            self.is_lossy |= key != "allOf";
-            let inner = self.composition(key, branches);
+            self.is_lossy |= key != "allOf" || levels == 0;
+            let Some(levels) = levels.checked_sub(1) else { continue };
+            let inner = self.composition(key, branches, levels);
             told.required.extend(inner.required);
             for (name, kinds) in inner.properties {
                 told.properties.entry(name).or_insert(kinds);
