@@ -24,8 +24,9 @@ const NO_TOOL: &str = "no_tool";
 /// The model's id is in the URL, so [`Layout::model`] is not in the body.
 ///
 /// Cache points, at most the four that the API allows: after the last tool, the last system block, the
-/// last attachment, and the last block of the newest message. Each is absent with its section. A long
-/// turn moves them as it does for [`Anthropic`](super::Anthropic), since Claude looks back as far here.
+/// last attachment, and the last block of the newest message. Each is absent with its section, and the
+/// tools have none where system text and attachments do, as for [`Anthropic`](super::Anthropic): Claude
+/// looks back as far here.
 ///
 /// The API refuses calls and results in messages where the request has no tools: then one tool that
 /// says that there are none stands in their place, with a note.

@@ -38,10 +38,10 @@ pub(crate) fn check_request(provider_name: &str, body: &Value) -> Vec<String> {
 /// As they are, with the options that change most, and with those that a provider has beside.
 fn every_option() -> Vec<Box<dyn Provider>> {
     let others: [Box<dyn Provider>; 8] = [
-        Box::new(Anthropic::new().with_tool_additions()),
-        Box::new(OpenAiResponses::new().with_tool_search()),
+        Box::new(Anthropic::new().with_tool_additions().with_strict_tools()),
+        Box::new(OpenAiResponses::new().with_tool_search().with_strict_tools()),
         Box::new(Anthropic::new().without_breakpoints()),
-        Box::new(OpenAiChat::new().without_allowed_tools()),
+        Box::new(OpenAiChat::new().without_allowed_tools().with_strict_tools()),
         Box::new(Gemini::new().with_earlier_models()),
         Box::new(Gemini::new().with_cached_content("cachedContents/abc")),
         Box::new(BedrockConverse::new().without_breakpoints()),

@@ -170,7 +170,7 @@ fn a_prompt_cannot_forge_a_delimiter_or_a_turn() {
     let layout = prompt.messages.iter().fold(Layout::new(), |layout, message| layout.with_message(message.clone()));
     for provider in providers() {
         let request = provider.render(&layout).to_value();
-        let turns = request["messages"].as_array().or(request["input"].as_array()).unwrap();
+        let turns = ["messages", "input", "contents"].iter().find_map(|key| request[key].as_array()).unwrap();
         assert_eq!((turns.len(), turns[0]["role"].as_str()), (1, Some("user")), "{}", provider.name());
         let body = request.to_string().to_lowercase();
         assert_eq!((body.matches("<attachment").count(), body.matches("</attachment").count()), (1, 1), "{body}");

@@ -15,10 +15,15 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
     let (mut names, mut deferred) = (Vec::new(), 0);
     for (i, tool) in keys.get("tools").map_or(&[][..], |tools| faults.list("tools", tools)).iter().enumerate() {
         let at = format!("tools[{i}]");
-        let tool =
-            faults.object(&at, tool, &["name", "input_schema"], &["description", "cache_control", "defer_loading"]);
+        let tool = faults.object(
+            &at,
+            tool,
+            &["name", "input_schema"],
+            &["description", "cache_control", "defer_loading", "strict"],
+        );
         names.push(faults.word(&at, &tool["name"]));
         faults.schema(&at, &tool["input_schema"]);
+        faults.strict(&at, tool.get("strict"), &tool["input_schema"]);
         tool.get("description").map(|text| faults.text(&at, text));
         if let Some(defer) = tool.get("defer_loading") {
             faults.unless(defer == true && tool.get("cache_control").is_none(), &at, "is deferred, and marked");

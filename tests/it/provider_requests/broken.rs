@@ -97,7 +97,7 @@ fn of_openai_responses() {
         &[
             ("/messages", json!([]), "has `messages`"),
             ("/max_output_tokens", json!("9"), "no positive number"),
-            ("/tools/0/strict", json!(true), "is strict"),
+            ("/tools/0/strict", json!(true), "is strict and open"),
             ("/tools/0/name", json!("a.b"), "a.b"),
             (
                 "/tools",

@@ -121,6 +121,13 @@ impl Faults {
         self.unless(schema.get("properties").is_none_or(Value::is_object), at, "has properties that are no object");
     }
 
+    /// Strict, a tool takes nothing that its schema does not name.
+    pub(super) fn strict(&mut self, at: &str, strict: Option<&Value>, schema: &Value) {
+        let Some(strict) = strict else { return };
+        self.unless(strict.is_boolean(), at, "`strict` is no boolean");
+        self.unless(strict != true || schema["additionalProperties"] == false, at, "is strict and open");
+    }
+
     /// Names that the request has, each once.
     pub(super) fn unique<'v>(&mut self, at: &str, names: &[&'v str]) -> BTreeSet<&'v str> {
         let unique: BTreeSet<_> = names.iter().copied().collect();

@@ -19,9 +19,10 @@ pub(super) fn check(body: &Value, faults: &mut Faults) {
         let at = format!("tools[{i}]");
         let tool = faults.object(&at, tool, &["type", "function"], &[]);
         faults.one_of(&at, &tool["type"], &["function"]);
-        let function = faults.object(&at, &tool["function"], &["name", "parameters"], &["description"]);
+        let function = faults.object(&at, &tool["function"], &["name", "parameters"], &["description", "strict"]);
         names.push(faults.word(&at, &function["name"]));
         faults.schema(&at, &function["parameters"]);
+        faults.strict(&at, function.get("strict"), &function["parameters"]);
     }
     faults.unless(names.len() <= 128, "tools", "are more than 128");
     let names = faults.unique("tools", &names);

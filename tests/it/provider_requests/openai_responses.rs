@@ -99,8 +99,7 @@ fn function<'v>(at: &str, tool: &'v Value, also: &[&str], faults: &mut Faults) -
     let tool = faults.object(at, tool, &required, &["description"]);
     faults.one_of(at, &tool["type"], &["function"]);
     faults.schema(at, &tool["parameters"]);
-    // Strict, the API asks for much more of a schema.
-    faults.unless(tool["strict"] == false, at, "is strict");
+    faults.strict(at, tool.get("strict"), &tool["parameters"]);
     faults.word(at, &tool["name"])
 }
 
