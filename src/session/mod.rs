@@ -14,6 +14,7 @@ mod context;
 mod deliver;
 mod delivered;
 mod delivery;
+mod dispatch;
 mod event;
 mod hooks;
 mod instructions;
@@ -37,6 +38,7 @@ pub use self::{
     context::{Context, Timings},
     delivered::Delivered,
     delivery::Delivery,
+    dispatch::Dispatched,
     event::SessionEvent,
     hooks::Hooks,
     instructions::{Instructions, ServerInstructions},
@@ -67,7 +69,10 @@ pub struct Session {
     composer: Arc<Composer>,
     options: SessionOptions,
     now: Timestamp,
+    /// Every tool that it ever offered, by exposed name.
     offered: BTreeMap<String, ToolId>,
+    /// Those that the model has since the last turn.
+    told: BTreeMap<String, ToolId>,
     memory: Memory,
     /// The prompts that it took up, oldest first.
     invoked: Vec<Invoked>,
@@ -99,6 +104,7 @@ impl Session {
             options,
             now,
             offered: BTreeMap::new(),
+            told: BTreeMap::new(),
             memory: Memory::default(),
             invoked: Vec::new(),
             record: Record::default(),

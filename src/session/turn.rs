@@ -235,6 +235,7 @@ impl<'a> Turn<'a> {
         let layout = self.layout(&messages, &delivered);
         timings.layout = clock.lap();
         self.session.offered.extend(delivered.offered.iter().map(|(name, tool)| (name.clone(), tool.clone())));
+        self.session.told.clone_from(&delivered.offered);
         self.session.memory.turn(&self.query, &selection);
         self.session.filter = Some((self.filter, options));
         self.session.remember(self.invoked);

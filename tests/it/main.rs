@@ -28,6 +28,8 @@ mod deferral;
 mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
+#[cfg(feature = "tantivy")]
+mod dispatch;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod eval;
 #[cfg(feature = "tantivy")]
