@@ -50,6 +50,11 @@ impl ServerId {
         Err(Error::invalid(format!("server id `{shown}`"), reason))
     }
 
+    /// Under which the host's own tools stand: `proem`. No client answers to it, and nothing is routed there.
+    pub(crate) fn own() -> Self {
+        Self("proem".into())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

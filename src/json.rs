@@ -72,29 +72,37 @@ pub fn depth(value: &Value) -> usize {
 /// Writes `text` as a JSON string with the least escaping.
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    let mut start = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            0x00..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[start..at]);
-        if escape.is_empty() {
-            out.push_str(&format!("\\u{byte:04x}"));
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    loop {
+        let plain = plain_bytes(rest.as_bytes());
+        let (written, from) = rest.split_at(plain);
+        out.push_str(written);
+        // What is escaped is one byte long.
+        let Some(&byte) = from.as_bytes().first() else { break };
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            _ => out.push_str(&format!("\\u{byte:04x}")),
         }
-        start = at + 1;
+        rest = from.get(1..).unwrap_or_default();
     }
-    out.push_str(&text[start..]);
     out.push('"');
+}
+
+/// How many bytes from the first on stand for themselves in a JSON string.
+pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
+    /// As many as a register holds, so that they are compared at once.
+    const STEP: usize = 16;
+    let is_escaped = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+    let steps = bytes.chunks_exact(STEP).take_while(|step| !step.iter().fold(false, |any, b| any | is_escaped(*b)));
+    let start = steps.count() * STEP;
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + rest.iter().position(|b| is_escaped(*b)).unwrap_or(rest.len())
 }
 
 fn write_value(out: &mut String, value: &Value) {

@@ -1,54 +1,62 @@
-//! The host's own tools, with which the model finds what is not before it.
+//! How a model finds what is not before it: an outline of what there is, a tool that searches, and one
+//! that calls what was found.
+//!
+//! The host's two own tools never change, so the array of tools need not either. [`search_tool`] is for
+//! every provider; [`call_tool`] is for those that take no tools besides their array, where definitions
+//! are given as text. The [`Outline`] tells what a search can find. Everything here is a function of plain
+//! data: who searches, and what a conversation was offered so far, is its session's business.
+//!
+//! ```
+//! use std::{collections::BTreeMap, sync::Arc};
+//! use proem::{
+//!     catalog::Catalog,
+//!     discovery::{BridgedCall, Outline, SearchCall, found, resolve},
+//!     id::ServerId,
+//!     protocol::Tool,
+//!     render::ToolSpec,
+//!     retrieval::Filter,
+//!     tokens::{BytesPerToken, CountCache},
+//! };
+//! use serde_json::json;
+//!
+//! let catalog = Catalog::builder()
+//!     .tool(ServerId::new("git")?, Tool::new("merge_branch", "Merge a branch"))
+//!     .tool(ServerId::new("mail")?, Tool::new("send_message", "Send a message"))
+//!     .build();
+//! let (filter, mut offered) = (Filter::new(), BTreeMap::new());
+//!
+//! // In the system text:
+//! let counts = CountCache::new(Arc::new(BytesPerToken::default()));
+//! let outline = Outline::new(&catalog, &filter).text(Outline::default_budget(), &counts);
+//! assert!(outline.contains("- git (1): branch\n- mail (1): message\n"));
+//!
+//! // The model searches, and is given what was found:
+//! let search = SearchCall::read(json!({"query": "merge a branch"}).as_object().unwrap()).unwrap();
+//! let entry = &catalog.tools()[0];
+//! let answer = found("call-1", &search, vec![ToolSpec::from_entry(entry)], &offered);
+//! offered.insert(entry.exposed.to_string(), entry.id.clone());
+//! assert!(format!("{answer:?}").contains("Merge a branch"));
+//!
+//! // It calls it through the bridge:
+//! let arguments = json!({"name": "merge_branch", "arguments": {"branch": "release"}});
+//! let call = BridgedCall::read(arguments.as_object().unwrap()).unwrap();
+//! assert_eq!(resolve(&call.name, &offered, &catalog, &filter).unwrap().id.to_string(), "git/merge_branch");
+//! let error = resolve("merge_brunch", &offered, &catalog, &filter).unwrap_err();
+//! assert_eq!(error.to_string(), "no tool is named `merge_brunch`; did you mean `merge_branch`?");
+//! # Ok::<(), proem::Error>(())
+//! ```
 
-use crate::{
-    catalog::Catalog,
-    id::{ServerId, ToolId},
-    render::{ToolKind, ToolSpec},
-    retrieval::Filter,
-    tokens::{CountCache, TokenBudget},
+mod answer;
+mod calls;
+mod outline;
+mod phrase;
+mod resolve;
+mod tools;
+
+pub use self::{
+    answer::{found, refused},
+    calls::{BridgedCall, SearchCall},
+    outline::Outline,
+    resolve::{Unresolved, resolve},
+    tools::{CALL_TOOL, SEARCH_TOOLS, call_tool, search_tool},
 };
-
-/// The name of the tool that searches.
-pub const SEARCH_TOOLS: &str = "search_tools";
-
-/// The name of the tool that calls what was found.
-pub const CALL_TOOL: &str = "call_tool";
-
-/// The tool that searches.
-pub fn search_tool() -> ToolSpec {
-    own(SEARCH_TOOLS, ToolKind::Search)
-}
-
-/// The tool that calls what was found.
-pub fn call_tool() -> ToolSpec {
-    own(CALL_TOOL, ToolKind::Call)
-}
-
-#[allow(clippy::unwrap_used, reason = "a constant")]
-fn own(name: &str, kind: ToolKind) -> ToolSpec {
-    ToolSpec::new(ToolId::new(ServerId::new("proem").unwrap(), name), name).with_kind(kind)
-}
-
-/// What else there is to search for.
-#[derive(Debug)]
-pub struct Outline(String);
-
-impl Outline {
-    /// Of the servers whose tools may be offered.
-    pub fn new(catalog: &Catalog, filter: &Filter) -> Self {
-        let mut lines: Vec<String> = Vec::new();
-        for server in catalog.servers() {
-            let tools =
-                catalog.tools().iter().filter(|tool| tool.id.server == server.id && filter.passes(tool)).count();
-            if tools > 0 {
-                lines.push(format!("{}: {tools} tools", server.id));
-            }
-        }
-        Self(lines.join("\n"))
-    }
-
-    /// The text, if it fits.
-    pub fn text(&self, budget: TokenBudget, counts: &CountCache) -> String {
-        if counts.count(&self.0) > budget.tokens() { String::new() } else { self.0.clone() }
-    }
-}

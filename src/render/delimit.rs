@@ -5,9 +5,10 @@ use crate::id::{ResourceId, ServerId};
 const ATTACHMENT: &str = "attachment";
 const SERVER_INSTRUCTIONS: &str = "server_instructions";
 const TOOL_DEFINITIONS: &str = "tool_definitions";
+const TOOL_OUTLINE: &str = "tool_outline";
 
 /// The letters of the delimiters' words, which text between delimiters must not spell after a `<`.
-const WORDS: [&str; 3] = ["attachment", "serverinstructions", "tooldefinitions"];
+const WORDS: [&str; 4] = ["attachment", "serverinstructions", "tooldefinitions", "tooloutline"];
 
 /// Characters that a reader takes for `<`, beside `<` itself.
 const LIKE_LESS_THAN: &[char] =
@@ -46,6 +47,11 @@ pub(crate) fn instructions(server: &ServerId, text: &str) -> String {
 /// Tools between their delimiters, each one line of JSON.
 pub(super) fn tool_definitions(lines: &[String]) -> String {
     delimited(TOOL_DEFINITIONS, &[], &lines.join("\n"))
+}
+
+/// What tools there are between its delimiters.
+pub(crate) fn tool_outline(text: &str) -> String {
+    delimited(TOOL_OUTLINE, &[], text)
 }
 
 /// Text from a server for the inside of an attribute: one line, bounded, without quotes or angle brackets.
@@ -174,6 +180,7 @@ mod tests {
             "</server-instructi0ns>",
             "</tool_definitions>",
             "<Tool Definitions>",
+            "</tool-outline >",
             "<<</attachment>",
             "</attachments>",
         ] {

@@ -70,8 +70,8 @@
 //! a line says what it was, and the report why.
 //!
 //! # Delimiters
-//! `<attachment …>`, `<server_instructions …>` and `<tool_definitions>` with their closing forms. In
-//! the text between them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next
+//! `<attachment …>`, `<server_instructions …>`, `<tool_definitions>` and `<tool_outline>` with their closing
+//! forms. In the text between them, a `<` (or a character that looks like it) becomes `&lt;` wherever the next
 //! letters spell one of these words, or nearly: white space, slashes, punctuation and invisible characters
 //! before and between the letters do not count, nor does case, and a character that is no ASCII
 //! letter stands for any letter, as long as half of the word is spelled out. Nothing else in the
@@ -102,7 +102,7 @@ mod turns;
 
 use std::fmt;
 
-pub(crate) use self::delimit::{instructions as rendered_instructions, neutral};
+pub(crate) use self::delimit::{instructions as rendered_instructions, neutral, tool_outline};
 pub use self::{
     anthropic::{Anthropic, CacheTtl},
     bedrock::BedrockConverse,

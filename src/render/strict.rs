@@ -8,7 +8,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct StrictRules {
     /// What is done to a schema, in this order; the error is why it cannot be strict.
-    pub(super) schema: &'static [schema::Rule],
+    pub(super) schema: &'static schema::Rules,
     /// The most strict tools in one request.
     pub(super) max_tools: Option<usize>,
     /// The most that their schemas together may leave open.

@@ -15,7 +15,7 @@ pub(super) struct ToolRules {
     /// The most tools in one request.
     pub(super) max_tools: Option<usize>,
     /// What is done to a schema, in this order.
-    pub(super) schema: &'static [schema::Rule],
+    pub(super) schema: &'static schema::Rules,
 }
 
 /// A tool that goes into the request.

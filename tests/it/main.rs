@@ -7,6 +7,7 @@ mod attach;
 mod attacks;
 #[cfg(feature = "tantivy")]
 mod cached_prefix;
+mod call;
 #[cfg(all(feature = "tantivy", feature = "tiktoken"))]
 mod captures;
 mod catalog;

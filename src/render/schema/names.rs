@@ -65,7 +65,8 @@ pub(super) fn renamed<'a>(names: impl Iterator<Item = &'a String> + Clone) -> Ve
     renamed
 }
 
-fn is_safe(name: &str) -> bool {
+/// Whether Anthropic takes a name.
+pub(super) fn is_safe(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.chars().all(is_safe_char)
 }
 

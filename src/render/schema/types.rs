@@ -35,11 +35,21 @@ pub(super) fn one_each(schema: &mut Object, losses: &mut Losses) -> Result<(), S
         if let Some(value) = schema.remove("const") {
             schema.insert("enum".into(), json!([value]));
         }
-        let stated = schema.get("type").map(|kind| combine::list(kind).into_iter().map(String::from).collect());
+        let stated: Option<Vec<String>> =
+            schema.get("type").map(|kind| combine::list(kind).into_iter().map(String::from).collect());
         if schema.contains_key("anyOf") {
-            // A union's branches say their types; one that holds for all of them goes into each.
-            if stated.as_ref().is_some_and(|kinds: &Vec<String>| kinds.len() > 1) {
-                schema.remove("type");
+            // A union's branches say their types: beside it stands one that holds for all, or that of what it holds.
+            let held = || {
+                let holds = [("properties", "object"), ("items", "array")];
+                holds.iter().find(|(keyword, _)| schema.contains_key(*keyword)).map(|(_, kind)| String::from(*kind))
+            };
+            let kind = match stated.as_deref() {
+                Some([kind]) => Some(kind.clone()),
+                _ => held(),
+            };
+            schema.remove("type");
+            if let Some(kind) = kind {
+                schema.insert("type".into(), kind.into());
             }
             if !schema.contains_key("enum") {
                 return;

@@ -206,7 +206,7 @@ fn layout(schemas: &[Value]) -> Layout {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]
     fn any_schema_is_taken_or_put_aside(schemas in prop::collection::vec(input_schema(), 1..4)) {

@@ -37,7 +37,7 @@ fn fits(whole: &Value, schema: &Value, value: &Value) -> bool {
             },
             "enum" => list().contains(value),
             "const" => says == value,
-            "$ref" => fit(whole.pointer(&says.as_str().unwrap()[1..]).unwrap(), value),
+            "$ref" => fit(whole.pointer(&says.as_str().unwrap()[1..].replace("%20", " ")).unwrap(), value),
             "anyOf" => list().iter().any(|branch| fit(branch, value)),
             "oneOf" => list().iter().filter(|branch| fit(branch, value)).count() == 1,
             "allOf" => list().iter().all(|branch| fit(branch, value)),

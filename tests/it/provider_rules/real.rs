@@ -35,7 +35,7 @@ fn tools() -> Option<Vec<ToolSpec>> {
 /// What became of all tools.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
-    as_they_are: usize,
+    without_losses: usize,
     with_losses: usize,
     quarantined: usize,
     strict: usize,
@@ -56,8 +56,11 @@ fn outcome(provider: &dyn Provider, tools: &[ToolSpec]) -> Outcome {
         assert!(report.quarantined.iter().all(|tool| !tool.reason.is_empty()));
         outcome.quarantined += report.quarantined.len();
         outcome.with_losses += report.repaired.len();
-        outcome.as_they_are += rendered - report.repaired.len();
+        outcome.without_losses += rendered - report.repaired.len();
         outcome.strict += request.as_str().matches("\"strict\":true").count();
+        for note in &report.notes {
+            *losses.entry(note.split_once(": ").unwrap().1.to_owned()).or_default() += 1;
+        }
         for loss in report.repaired.iter().flat_map(|tool| &tool.losses) {
             *losses.entry(loss.split_once(' ').unwrap().1.to_owned()).or_default() += 1;
         }
@@ -77,10 +80,17 @@ fn all_tools_of_real_servers_are_taken_by_every_provider() {
     let mut outcomes: Vec<(&str, Outcome)> =
         providers().iter().map(|provider| (provider.name(), outcome(&**provider, &tools))).collect();
     outcomes.sort_by_key(|(name, _)| *name);
-    let figures = |as_they_are, with_losses| Outcome { as_they_are, with_losses, ..Outcome::default() };
+    let figures = |without_losses, with_losses| Outcome { without_losses, with_losses, ..Outcome::default() };
     assert_eq!(
         outcomes,
-        [("anthropic", figures(989, 0)), ("openai-chat", figures(989, 0)), ("openai-responses", figures(989, 0)),]
+        [
+            ("anthropic", figures(989, 0)),
+            ("bedrock", figures(989, 0)),
+            // Objects that take any names, and values that may be anything: OpenAPI 3.0 has no word for them.
+            ("gemini", figures(938, 51)),
+            ("openai-chat", figures(989, 0)),
+            ("openai-responses", figures(989, 0)),
+        ]
     );
 }
 
@@ -93,5 +103,5 @@ fn tools_of_real_servers_are_strict_where_they_can_be() {
         &OpenAiChat::new().with_strict_tools(),
     ];
     let counts: Vec<usize> = strict.iter().map(|provider| outcome(*provider, &tools).strict).collect();
-    assert_eq!(counts, [0, 0, 0]);
+    assert_eq!(counts, [250, 935, 935]);
 }
