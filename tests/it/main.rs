@@ -30,6 +30,7 @@ mod delivery;
 mod demo;
 #[cfg(feature = "tantivy")]
 mod dispatch;
+mod discovery;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod eval;
 #[cfg(feature = "tantivy")]
