@@ -253,7 +253,9 @@ fn value(value: &Value) -> String {
 /// What was given: small values as they are, large ones by what they are.
 fn found(value: &Value) -> String {
     match value {
-        Value::Array(items) if items.len() > MAX_LISTED || depth(value) > 1 => format!("an array of {}", items.len()),
+        Value::Array(items) if items.len() > MAX_LISTED || depth(value) > 1 => {
+            format!("an array of {} items", items.len())
+        }
         Value::Object(parts) if parts.len() > MAX_LISTED || depth(value) > 1 => {
             format!("an object of {} properties", parts.len())
         }

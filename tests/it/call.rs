@@ -388,7 +388,11 @@ fn arguments() -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::btree_map("[ab]|\\PC{0,3}", value, 0..4).prop_map(|map| map.into_iter().collect())
 }
 
+/// What the validator says by itself, where it takes the schema as it is. It panics on some anchors beside ids.
 fn verdict(schema: &Value, arguments: &Map<String, Value>) -> Option<bool> {
+    if schema.to_string().contains("\"$id\"") {
+        return None;
+    }
     let options = jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
         .with_pattern_options(jsonschema::PatternOptions::regex())

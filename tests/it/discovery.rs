@@ -111,7 +111,7 @@ fn an_outline_gives_way_step_by_step() {
     let catalog = catalog(&tools);
     let mut shorter = usize::MAX;
     let mut forms = Vec::new();
-    for budget in [100_000, 2_500, 2_000, 1_200, 700, 400, 200, 100, 60, 30, 10] {
+    for budget in [100_000, 2_500, 2_000, 1_200, 700, 400, 200, 100, 60, 25, 10] {
         let text = text(&catalog, budget);
         assert!(counts().count(&text) <= budget && text.len() <= shorter, "{budget}: {text}");
         shorter = text.len();
@@ -121,8 +121,8 @@ fn an_outline_gives_way_step_by_step() {
     let cut = text(&catalog, 100);
     assert!(cut.contains("Servers: server006, server013,") && cut.contains("and 184 more servers"), "{cut}");
     assert_eq!(
-        text(&catalog, 40),
-        "<tool_outline>\n797 tools on 200 servers can be found with search_tools.\n</tool_outline>"
+        text(&catalog, 25),
+        "<tool_outline>\n794 tools on 200 servers can be found with search_tools.\n</tool_outline>"
     );
     assert_eq!(text(&catalog, 10), "");
 }
@@ -327,12 +327,12 @@ mod measured {
         let captures = CaptureClient::open(&folder).unwrap().servers;
         let host = captures.into_iter().fold(Host::builder(), |host, (id, client)| host.server(id.to_string(), client));
         let catalog = host.build().unwrap().refresh().await;
-        assert_eq!(figures(&catalog), (22, 989, 0, 0, true));
+        assert_eq!(figures(&catalog), (22, 989, 631, 506, true));
     }
 
     #[test]
     fn of_livemcpbench() {
         let Some(folder) = shared("bench/livemcpbench") else { return };
-        assert_eq!(figures(&DataSet::open(folder).unwrap().catalog), (70, 527, 0, 0, true));
+        assert_eq!(figures(&DataSet::open(folder).unwrap().catalog), (70, 527, 1_400, 579, true));
     }
 }
