@@ -19,6 +19,8 @@ mod reference;
 mod resources;
 mod retriever;
 mod search;
+#[cfg(feature = "eval")]
+mod simulate;
 mod sources;
 
 use std::process::ExitCode;
@@ -49,6 +51,8 @@ async fn main() -> ExitCode {
         },
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),
+        #[cfg(feature = "eval")]
+        Command::Simulate(args) => simulate::run(args).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
