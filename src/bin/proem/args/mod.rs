@@ -53,7 +53,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what a request would be given: tools, resources, and what that saves
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// List what all servers offer
     Catalog(CatalogArgs),
     /// Show which resources a request would be given, and which not, with reasons
