@@ -299,7 +299,7 @@ impl<'a> Turn<'a> {
         // They keep to a budget in tokens already.
         layout.max_instruction_chars = usize::MAX;
         self.session.record.lay_out(&mut layout, messages);
-        layout.allowed = delivered.mask();
+        layout.allowed = delivered.mask(&layout.tools);
         layout
     }
 }
