@@ -156,9 +156,8 @@ mod tests {
 
     fn phrase(server: &str, tools: &[&str], implementation: Value, instructions: Option<&str>) -> String {
         let id = ServerId::new(server).unwrap();
-        let mut info = ServerInfo::default();
-        info.implementation = Some(implementation);
-        info.instructions = instructions.map(str::to_owned);
+        let instructions = instructions.map(str::to_owned);
+        let info = ServerInfo { implementation: Some(implementation), instructions, ..ServerInfo::default() };
         let builder = Catalog::builder().server(id.clone(), info);
         let catalog =
             tools.iter().fold(builder, |builder, name| builder.tool(id.clone(), Tool::new(*name, ""))).build();
