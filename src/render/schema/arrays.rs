@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Losses, Object, walk};
 
 /// A tuple is an array of what its places may hold.
-pub(super) fn tuples(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn tuples(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::children_first(schema, losses, &mut |schema, losses| {
         let mut places = match schema.remove("prefixItems") {
             Some(Value::Array(places)) => places,
@@ -38,7 +38,7 @@ pub(super) fn tuples(schema: &mut Object, losses: &mut Losses) -> Result<(), Str
 }
 
 /// An array says what it holds, be it anything: OpenAI and Gemini refuse one that does not.
-pub(super) fn items(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn items(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, _| {
         let is_array = match schema.get("type") {
             Some(Value::String(kind)) => kind == "array",

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Losses, Object, walk};
 
 /// `allOf` is merged into the schema that it stands in.
-pub(super) fn all_of(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn all_of(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::children_first(schema, losses, &mut |schema, losses| {
         let Some(Value::Array(branches)) = schema.remove("allOf") else { return };
         let mut given_up = BTreeSet::new();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Losses, Object, walk};
 
 /// Draft-03 to draft-07 and OpenAPI become 2020-12, which Anthropic and OpenAI hold schemas against.
-pub(super) fn modern(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn modern(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, _| {
         tuple(schema);
         exclusive(schema, "exclusiveMinimum", "minimum");
@@ -83,7 +83,7 @@ fn dependencies(schema: &mut Object) {
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use super::{super::losses::Told, *};
 
     #[test]
     fn earlier_drafts_say_the_same_in_new_words() {
@@ -104,10 +104,10 @@ mod tests {
             (json!({"type": "string", "nullable": true}), json!({"type": "string"})),
         ] {
             let mut schema = json!({"properties": {"inner": old}}).as_object().cloned().unwrap();
-            let mut losses = Losses::default();
-            modern(&mut schema, &mut losses).unwrap();
+            let mut told = Told::default();
+            modern(&mut schema, &mut told.root()).unwrap();
             assert_eq!(schema["properties"]["inner"], new);
-            assert!(losses.into_sentences().is_empty());
+            assert!(told.into_sentences().is_empty());
         }
     }
 }

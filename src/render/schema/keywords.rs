@@ -6,7 +6,7 @@ use super::{Losses, Object, patterns, walk};
 use crate::json::canonical;
 
 /// The longest value that is said in words, in bytes.
-const MAX_WORDS: usize = 200;
+pub(super) const MAX_WORDS: usize = 200;
 
 /// What can be said in words: values, and bounds of them.
 const WORDS: [&str; 19] = [
@@ -47,7 +47,7 @@ const CONDITIONS: [&str; 10] = [
 
 /// Leaves the fields of Gemini's `Schema` that the Developer API and Vertex AI both take, at the types
 /// that they are about.
-pub(super) fn gemini(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn gemini(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         if schema.contains_key("anyOf") {
             schema.retain(|keyword, _| keyword == "anyOf");
@@ -61,28 +61,30 @@ pub(super) fn gemini(schema: &mut Object, losses: &mut Losses) -> Result<(), Str
 
 /// Takes away the keywords that are not taken. Values and bounds are said in words, conditions are lost, a title
 /// is a description where there is none, and what says nothing of the value goes without a word.
-pub(super) fn give_up(schema: &mut Object, is_taken: impl Fn(&str, &Value) -> bool, losses: &mut Losses) {
-    if let Some(title) = schema.remove("title").filter(|title| title.as_str().is_some_and(|t| !t.trim().is_empty())) {
-        schema.entry("description").or_insert(title);
-    }
-    for keyword in CONDITIONS {
-        if schema.get(keyword).is_none_or(|value| is_taken(keyword, value)) {
-            continue;
-        }
-        // A boolean says what holds anyway: models keep to the names that they are told.
-        let is_condition = |value: &Value| value.as_object().is_none_or(|condition| !condition.is_empty());
-        if schema.remove(keyword).is_some_and(|value| !value.is_boolean() && is_condition(&value)) {
+pub(super) fn give_up(schema: &mut Object, is_taken: impl Fn(&str, &Value) -> bool, losses: &mut Losses<'_>) {
+    let refused =
+        schema.iter().filter(|(keyword, value)| !is_taken(keyword, value)).map(|(keyword, _)| keyword.clone());
+    let mut refused: Vec<String> = refused.collect();
+    refused.sort_unstable();
+    for keyword in refused.iter().filter(|keyword| !WORDS.contains(&keyword.as_str())) {
+        let Some(value) = schema.remove(keyword) else { continue };
+        if keyword == "title" && value.as_str().is_some_and(|title| !title.trim().is_empty()) {
+            schema.entry("description").or_insert(value);
+        } else if CONDITIONS.contains(&keyword.as_str()) && !holds_anyway(&value) {
             losses.add(format_args!("`{keyword}` is removed: its condition is no longer said"));
         }
     }
-    let words: Vec<&str> =
-        WORDS.into_iter().filter(|word| schema.get(*word).is_some_and(|value| !is_taken(word, value))).collect();
+    let words: Vec<&str> = refused.iter().map(String::as_str).filter(|keyword| WORDS.contains(keyword)).collect();
     say(schema, &words, losses);
-    schema.retain(|keyword, value| is_taken(keyword, value));
+}
+
+/// A boolean says of further properties and items what models keep to, and an empty schema says nothing.
+fn holds_anyway(condition: &Value) -> bool {
+    condition.is_boolean() || condition.as_object().is_some_and(Object::is_empty)
 }
 
 /// Says patterns that look around in words. OpenAI refuses them, strict or not.
-pub(super) fn no_lookaround(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn no_lookaround(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         if schema.get("pattern").and_then(Value::as_str).is_some_and(patterns::has_lookaround) {
             say(schema, &["pattern"], losses);
@@ -98,7 +100,7 @@ pub(super) fn no_lookaround(schema: &mut Object, losses: &mut Losses) -> Result<
 }
 
 /// Moves keywords into the description. What is too long is given up.
-pub(super) fn say(schema: &mut Object, keywords: &[&str], losses: &mut Losses) {
+pub(super) fn say(schema: &mut Object, keywords: &[&str], losses: &mut Losses<'_>) {
     let mut said = Vec::new();
     for keyword in keywords {
         let Some(value) = schema.remove(*keyword) else { continue };

@@ -28,7 +28,10 @@ use serde_json::{Map, Value};
 
 pub use self::arguments::original_arguments;
 pub(super) use self::strict::Freedom;
-use self::{losses::Losses, plain::Dialect};
+use self::{
+    losses::{Losses, Told},
+    plain::Dialect,
+};
 use crate::{json, protocol::Schema};
 
 type Object = Map<String, Value>;
@@ -42,23 +45,61 @@ pub(super) struct Rules {
     list: &'static [Rule],
 }
 
-/// One repair. Adds a sentence for each thing that is lost; the error is why the tool cannot be rendered.
-type Rule = fn(&mut Object, &mut Losses) -> Result<(), String>;
+/// One repair, for all schemas whose text holds one of these. A rule that always applies names none.
+#[derive(Debug)]
+struct Rule {
+    texts: &'static [&'static str],
+    repair: Repair,
+}
+
+/// Adds a sentence for each thing that is lost; the error is why the tool cannot be rendered.
+type Repair = fn(&mut Object, &mut Losses<'_>) -> Result<(), String>;
+
+const fn always(repair: Repair) -> Rule {
+    Rule { texts: &[], repair }
+}
+
+const fn on(texts: &'static [&'static str], repair: Repair) -> Rule {
+    Rule { texts, repair }
+}
+
+const DIALECT: Rule = on(&["\"$schema\""], root::drop_dialect);
+const MODERN: Rule = on(
+    &[
+        "\"additionalItems\"",
+        "\"dependencies\"",
+        "\"exclusiveM",
+        "\"items\":[",
+        "\"nullable\"",
+        "\"required\":false",
+        "\"required\":true",
+    ],
+    drafts::modern,
+);
+const RESOLVABLE: Rule = on(&["\"$ref\""], references::resolvable);
+const INLINE: Rule = on(&["\"$defs\"", "\"$recursiveRef\"", "\"$ref\"", "\"definitions\""], references::inline);
+const NO_BOOLEANS: Rule = on(&["true", "false"], shape::no_booleans);
+const NO_LOOKAROUND: Rule = on(&["(?"], keywords::no_lookaround);
+const ALL_OF: Rule = on(&["\"$ref\"", "\"$recursiveRef\"", "\"allOf\""], combine::all_of);
+const ONE_OF: Rule = on(&["\"oneOf\""], unions::one_of);
+const TUPLES: Rule = on(&["\"items\":[", "\"items\":false", "\"prefixItems\"", "\"additionalItems\""], arrays::tuples);
+const ITEMS: Rule = on(&["\"array\""], arrays::items);
+const NO_NULL: Rule = on(&["null"], types::no_null);
 
 /// Anthropic: JSON Schema 2020-12 by its meta-schema, an object at the root without composition, and
 /// property names of one form. It refuses the whole request otherwise.
 pub(super) const PLAIN_ROOT: &Rules = &Rules {
     dialect: Some(Dialect::Anthropic),
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        references::resolvable,
-        root::inline_reference,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
-        names::safe,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        RESOLVABLE,
+        always(root::inline_reference),
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
+        always(names::safe),
     ],
 };
 
@@ -66,18 +107,18 @@ pub(super) const PLAIN_ROOT: &Rules = &Rules {
 pub(super) const OPENAI: &Rules = &Rules {
     dialect: Some(Dialect::OpenAi),
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        references::resolvable,
-        shape::no_booleans,
-        arrays::tuples,
-        arrays::items,
-        keywords::no_lookaround,
-        root::inline_reference,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        RESOLVABLE,
+        NO_BOOLEANS,
+        TUPLES,
+        ITEMS,
+        NO_LOOKAROUND,
+        always(root::inline_reference),
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
     ],
 };
 
@@ -86,26 +127,26 @@ pub(super) const OPENAI: &Rules = &Rules {
 pub(super) const GEMINI: &Rules = &Rules {
     dialect: Some(Dialect::Gemini),
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        root::inline_reference,
-        references::inline,
-        shape::no_booleans,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
-        combine::all_of,
-        unions::one_of,
-        arrays::tuples,
-        arrays::items,
-        objects::required,
-        types::one_each,
-        unions::any_of,
-        types::no_null,
-        objects::some_property,
-        keywords::gemini,
-        objects::bare_root,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        always(root::inline_reference),
+        INLINE,
+        NO_BOOLEANS,
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
+        ALL_OF,
+        ONE_OF,
+        TUPLES,
+        ITEMS,
+        always(objects::required),
+        always(types::one_each),
+        always(unions::any_of),
+        NO_NULL,
+        always(objects::some_property),
+        always(keywords::gemini),
+        always(objects::bare_root),
     ],
 };
 
@@ -117,16 +158,16 @@ pub(super) const NO_PARAMETERS: &str = r#"{"type":"object"}"#;
 pub(super) const BEDROCK: &Rules = &Rules {
     dialect: Some(Dialect::Bedrock),
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        root::inline_reference,
-        references::inline,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
-        names::safe,
-        root::three_keys,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        always(root::inline_reference),
+        INLINE,
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
+        always(names::safe),
+        always(root::three_keys),
     ],
 };
 
@@ -134,22 +175,22 @@ pub(super) const BEDROCK: &Rules = &Rules {
 pub(super) const OPENAI_STRICT: &Rules = &Rules {
     dialect: None,
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        root::inline_reference,
-        strict::no_circles,
-        shape::no_booleans,
-        keywords::no_lookaround,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
-        combine::all_of,
-        unions::one_of,
-        strict::closed_tuples,
-        arrays::tuples,
-        objects::required,
-        strict::openai,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        always(root::inline_reference),
+        always(strict::no_circles),
+        NO_BOOLEANS,
+        NO_LOOKAROUND,
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
+        ALL_OF,
+        ONE_OF,
+        always(strict::closed_tuples),
+        TUPLES,
+        always(objects::required),
+        always(strict::openai),
     ],
 };
 
@@ -157,22 +198,22 @@ pub(super) const OPENAI_STRICT: &Rules = &Rules {
 pub(super) const ANTHROPIC_STRICT: &Rules = &Rules {
     dialect: None,
     list: &[
-        root::drop_dialect,
-        drafts::modern,
-        shape::well_formed,
-        root::inline_reference,
-        strict::no_circles,
-        shape::no_booleans,
-        root::fold_composition,
-        root::drop_conditions,
-        root::object,
-        combine::all_of,
-        unions::one_of,
-        strict::closed_tuples,
-        arrays::tuples,
-        objects::required,
-        strict::anthropic,
-        names::safe,
+        DIALECT,
+        MODERN,
+        always(shape::well_formed),
+        always(root::inline_reference),
+        always(strict::no_circles),
+        NO_BOOLEANS,
+        always(root::fold_composition),
+        always(root::drop_conditions),
+        always(root::object),
+        ALL_OF,
+        ONE_OF,
+        always(strict::closed_tuples),
+        TUPLES,
+        always(objects::required),
+        always(strict::anthropic),
+        always(names::safe),
     ],
 };
 
@@ -199,16 +240,18 @@ pub(super) fn repair(schema: &Schema, rules: &Rules) -> Result<Repaired, String>
     }
     within_bytes(schema)?;
     let mut repaired = schema.to_map();
-    let mut losses = Losses::default();
+    let mut told = Told::default();
     for rule in rules.list {
-        rule(&mut repaired, &mut losses)?;
+        if rule.texts.is_empty() || rule.texts.iter().any(|text| schema.as_str().contains(text)) {
+            (rule.repair)(&mut repaired, &mut told.root())?;
+        }
     }
     let schema = Schema::from(repaired);
     within_bytes(&schema)?;
     if schema.depth() > json::MAX_DEPTH {
         return Err(format!("its schema without references is nested deeper than {}", json::MAX_DEPTH));
     }
-    Ok(Repaired { schema, losses: losses.into_sentences() })
+    Ok(Repaired { schema, losses: told.into_sentences() })
 }
 
 fn within_bytes(schema: &Schema) -> Result<(), String> {

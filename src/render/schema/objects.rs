@@ -9,7 +9,7 @@ const ANY_NAME: &str = "any_name";
 
 /// A required name is one of the properties: one that is not becomes a property that may be anything, or is
 /// no longer required where the object takes no other names.
-pub(super) fn required(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn required(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         let Some(Value::Array(names)) = schema.get("required") else { return };
         let known = schema.get("properties").and_then(Value::as_object);
@@ -37,7 +37,7 @@ pub(super) fn required(schema: &mut Object, losses: &mut Losses) -> Result<(), S
 
 /// An object within the root has properties, which Gemini asks for. One that takes any names gets an
 /// optional one that stands for them.
-pub(super) fn some_property(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn some_property(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         let is_object = schema.get("type").is_some_and(|kind| kind == "object");
         let has_some = schema.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
@@ -76,7 +76,7 @@ pub(super) fn some_property(schema: &mut Object, losses: &mut Losses) -> Result<
 }
 
 /// A root without properties is bare, which tells the renderer to leave it out.
-pub(super) fn bare_root(schema: &mut Object, _: &mut Losses) -> Result<(), String> {
+pub(super) fn bare_root(schema: &mut Object, _: &mut Losses<'_>) -> Result<(), String> {
     if schema.get("properties").and_then(Value::as_object).is_none_or(Object::is_empty) {
         schema.retain(|keyword, _| keyword == "type");
     }

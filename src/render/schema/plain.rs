@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::names;
+use super::{keywords::MAX_WORDS, names};
 use crate::{
     json::{self, MAX_DEPTH},
     protocol::Schema,
@@ -18,23 +18,26 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// The schema as its rules would leave it, if they would lose nothing of it and change nothing but take
-    /// away keywords that say nothing. `None` says nothing: there may be something to do.
+    /// The schema as its rules would leave it, if that is known without them: nothing is lost, and what
+    /// changes can be changed in the text. `None` says nothing: there may be something to do.
     ///
     /// Only what is known to be plain passes, so that a rule that is added needs no change here unless it
     /// is about a keyword that passes.
     pub(super) fn plain(self, schema: &Schema) -> Option<Schema> {
         let text = schema.as_str();
-        let mut scan = Scan { dialect: self, text, at: 0, cuts: Vec::new() };
+        let mut scan = Scan { dialect: self, text, at: 0, edits: Vec::new() };
         scan.schema(1)?;
-        if scan.cuts.is_empty() {
+        if scan.edits.is_empty() {
             return Some(schema.clone());
         }
-        let mut out = String::with_capacity(text.len());
+        // What stands around a schema is edited after what is in it.
+        scan.edits.sort_by_key(|(range, _)| range.start);
+        let mut out = String::with_capacity(text.len() + 64);
         let mut from = 0;
-        for cut in scan.cuts {
-            out.push_str(text.get(from..cut.start)?);
-            from = cut.end;
+        for (range, new) in scan.edits {
+            out.push_str(text.get(from..range.start)?);
+            out.push_str(&new);
+            from = range.end;
         }
         out.push_str(text.get(from..)?);
         Some(Schema::from_canonical(out))
@@ -43,10 +46,14 @@ impl Dialect {
 
 /// What a keyword is to a provider.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Keyword {
+enum Keyword<'a> {
     Plain,
     /// It says nothing, and goes.
     Cut,
+    /// Its value is said in words.
+    Said(&'a str),
+    /// One type beside `null`.
+    Nullable(&'static str),
 }
 
 /// What was read of one schema.
@@ -59,6 +66,10 @@ struct Seen<'a> {
     has_enum: bool,
     properties: Option<Vec<&'a str>>,
     required: Option<Vec<&'a str>>,
+    /// Where `nullable` would stand.
+    nullable_at: Option<usize>,
+    /// A default that is to be said, where it stands, and its value.
+    default: Option<(Range<usize>, &'a str)>,
 }
 
 /// Types by the bit that stands for them.
@@ -77,8 +88,8 @@ struct Scan<'a> {
     /// Canonical JSON: keys are sorted, and there is no white space.
     text: &'a str,
     at: usize,
-    /// What goes, in the order of the text.
-    cuts: Vec<Range<usize>>,
+    /// What goes, and what stands there instead.
+    edits: Vec<(Range<usize>, String)>,
 }
 
 impl<'a> Scan<'a> {
@@ -86,20 +97,25 @@ impl<'a> Scan<'a> {
     fn schema(&mut self, depth: usize) -> Option<()> {
         self.open(b'{', depth)?;
         let mut seen = Seen::default();
-        let mut kept = self.at;
         while self.peek()? != b'}' {
             let start = self.at;
             let keyword = self.key()?;
+            if keyword > "nullable" {
+                seen.nullable_at.get_or_insert(start);
+            }
             let what = self.keyword(keyword, &mut seen, depth)?;
             let end = self.at;
             let is_last = self.next_if(b',').is_none();
             match what {
-                Keyword::Plain => kept = end,
-                Keyword::Cut if !is_last => self.cuts.push(start..self.at),
-                Keyword::Cut => {
-                    // The comma after what is kept goes too.
-                    self.cuts.truncate(self.cuts.partition_point(|cut| cut.start < kept));
-                    self.cuts.push(kept..end);
+                Keyword::Plain => {}
+                // `type` comes after all that is cut.
+                Keyword::Cut | Keyword::Said(_) if is_last => return None,
+                Keyword::Cut => self.edits.push((start..self.at, String::new())),
+                Keyword::Said(value) => seen.default = Some((start..end, value)),
+                Keyword::Nullable(kind) => {
+                    let at = seen.nullable_at?;
+                    self.edits.push((at..at, r#""nullable":true,"#.into()));
+                    self.edits.push((start..end, format!(r#""type":"{kind}""#)));
                 }
             }
             if is_last {
@@ -107,37 +123,42 @@ impl<'a> Scan<'a> {
             }
         }
         self.next_if(b'}')?;
+        if let Some((range, value)) = seen.default.take() {
+            // Nothing that is plain stands between `default` and `description`.
+            self.edits.push((range, format!(r#""description":"default: {}""#, escaped(value))));
+        }
         self.is_whole(&seen, depth == 1).then_some(())
     }
 
     /// Reads the value of a keyword.
-    fn keyword(&mut self, keyword: &str, seen: &mut Seen<'a>, depth: usize) -> Option<Keyword> {
+    fn keyword(&mut self, keyword: &str, seen: &mut Seen<'a>, depth: usize) -> Option<Keyword<'a>> {
         let is_root = depth == 1;
         let is_gemini = self.dialect == Dialect::Gemini;
         let is_bare = is_root && self.dialect == Dialect::Bedrock;
-        let mut what = Keyword::Plain;
         match keyword {
-            "type" if self.peek()? == b'[' && (is_root || is_gemini) => return None,
-            "type" => seen.types = self.types()?,
+            "type" if self.peek()? == b'[' && is_root => return None,
+            "type" => return self.types(seen),
             "properties" => seen.properties = Some(self.properties(depth + 1)?),
             "required" => seen.required = Some(self.names(depth + 1)?),
             "$schema" => {
                 self.string()?;
-                what = Keyword::Cut;
+                return Some(Keyword::Cut);
             }
             "additionalProperties" if self.peek()? != b'{' => {
                 self.boolean()?;
-                if is_gemini || is_bare {
-                    what = Keyword::Cut;
-                }
+                return Some(if is_gemini || is_bare { Keyword::Cut } else { Keyword::Plain });
             }
             "description" => {
                 let text = self.string()?;
                 // Gemini's rules take away what is blank.
                 (!is_gemini || text.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(())?;
-                if is_bare {
-                    what = Keyword::Cut;
+                if let Some((range, value)) = seen.default.take() {
+                    // Inside the closing quote.
+                    let end = self.at - 1;
+                    self.edits.push((range.start..range.end + 1, String::new()));
+                    self.edits.push((end..end, format!(" (default: {})", escaped(value))));
                 }
+                return Some(if is_bare { Keyword::Cut } else { Keyword::Plain });
             }
             _ if is_bare => return None,
             "items" => {
@@ -154,6 +175,15 @@ impl<'a> Scan<'a> {
             }
             "minLength" | "maxLength" => seen.bounds |= self.count(STRING)?,
             "minItems" | "maxItems" => seen.bounds |= self.count(ARRAY)?,
+            "default" if is_gemini => {
+                let start = self.at;
+                self.value(depth)?;
+                let value = self.text.get(start..self.at)?;
+                return match value {
+                    "null" => Some(Keyword::Cut),
+                    _ => (value.len() <= MAX_WORDS).then_some(Keyword::Said(value)),
+                };
+            }
             _ if is_gemini => return None,
             "additionalProperties" => self.schema(depth + 1)?,
             "anyOf" | "allOf" | "oneOf" if !is_root => self.schemas(depth + 1)?,
@@ -164,7 +194,7 @@ impl<'a> Scan<'a> {
             "uniqueItems" => _ = self.boolean()?,
             _ => return None,
         }
-        Some(what)
+        Some(Keyword::Plain)
     }
 
     /// Whether a schema whose keywords are plain is so together.
@@ -308,18 +338,25 @@ impl<'a> Scan<'a> {
     }
 
     /// One type, or a list of different ones.
-    fn types(&mut self) -> Option<u8> {
-        let mut types = 0;
+    fn types(&mut self, seen: &mut Seen<'a>) -> Option<Keyword<'a>> {
+        let types = &mut seen.types;
         let mut add = |name: &str| {
             let bit = 1 << TYPES.iter().position(|known| *known == name)?;
-            (types & bit == 0).then(|| types |= bit)
+            (*types & bit == 0).then(|| *types |= bit)
         };
         if self.peek()? == b'"' {
             add(self.plain_string()?)?;
-        } else {
-            self.each(1, |scan| add(scan.plain_string()?))?;
+            return Some(Keyword::Plain);
         }
-        (types != 0).then_some(types)
+        self.each(1, |scan| add(scan.plain_string()?))?;
+        if self.dialect != Dialect::Gemini {
+            return (*types != 0).then_some(Keyword::Plain);
+        }
+        // The type beside `null` is the type, and there are no values that could leave `null` out.
+        let other = *types & !NULL;
+        let is_one = *types & NULL != 0 && other.is_power_of_two() && !seen.has_enum;
+        seen.types = other;
+        is_one.then(|| TYPES.get(other.trailing_zeros() as usize).map(|kind| Keyword::Nullable(kind)))?
     }
 
     /// Different names.
@@ -371,4 +408,11 @@ impl<'a> Scan<'a> {
         })?;
         (!values.is_empty()).then_some(())
     }
+}
+
+/// A canonical value, as it is written within a string.
+fn escaped(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 8);
+    json::write_string(&mut out, value);
+    out.get(1..out.len() - 1).map(String::from).unwrap_or_default()
 }

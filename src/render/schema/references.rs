@@ -50,7 +50,7 @@ fn decoded(fragment: &str) -> String {
 }
 
 /// Removes references that point at nothing in the schema: no provider fetches one. The others stay.
-pub(super) fn resolvable(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn resolvable(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     // Most schemas hold none, and the copy is for those that do.
     let mut holds_any = false;
     walk::parents_first(schema, losses, &mut |schema, _| holds_any |= schema.contains_key("$ref"));
@@ -71,7 +71,7 @@ pub(super) fn resolvable(schema: &mut Object, losses: &mut Losses) -> Result<(),
 
 /// Puts in the place of each reference what it points at. Where a definition holds itself, or where the
 /// copies would grow too large, an object stands that says no more.
-pub(super) fn inline(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn inline(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     let whole = std::mem::take(schema);
     *schema = Inliner { whole: &whole, open: Vec::new(), bytes: 0 }.copy(&whole, 1, losses);
     Ok(())
@@ -87,7 +87,7 @@ struct Inliner<'a> {
 
 impl<'a> Inliner<'a> {
     /// A copy without references and definitions.
-    fn copy(&mut self, schema: &'a Object, depth: usize, losses: &mut Losses) -> Object {
+    fn copy(&mut self, schema: &'a Object, depth: usize, losses: &mut Losses<'_>) -> Object {
         let mut out = Object::new();
         let mut entries: Vec<_> = schema.iter().collect();
         entries.sort_unstable_by(|a, b| a.0.cmp(b.0));
@@ -98,11 +98,11 @@ impl<'a> Inliner<'a> {
             self.bytes += keyword.len() + 4;
             let copied = match (Holds::of(keyword), value) {
                 (Some(Holds::Schema | Holds::Items), Value::Object(child)) => {
-                    losses.within(&[keyword], |losses| self.copy(child, depth + 1, losses)).into()
+                    losses.at(keyword, |losses| self.copy(child, depth + 1, losses)).into()
                 }
                 (Some(Holds::Schemas | Holds::Items), Value::Array(list)) => {
                     let copies = list.iter().enumerate().map(|(i, child)| {
-                        losses.within(&[keyword, &i.to_string()], |losses| self.copy_value(child, depth + 2, losses))
+                        losses.listed(keyword, i, |losses| self.copy_value(child, depth + 2, losses))
                     });
                     copies.collect()
                 }
@@ -111,7 +111,7 @@ impl<'a> Inliner<'a> {
                     names.sort_unstable_by(|a, b| a.0.cmp(b.0));
                     let copies = names.into_iter().map(|(name, child)| {
                         self.bytes += name.len() + 4;
-                        let copy = losses.within(&[keyword, name], |losses| self.copy_value(child, depth + 2, losses));
+                        let copy = losses.named(keyword, name, |losses| self.copy_value(child, depth + 2, losses));
                         (name.clone(), copy)
                     });
                     Value::Object(copies.collect())
@@ -130,7 +130,7 @@ impl<'a> Inliner<'a> {
         }
     }
 
-    fn copy_value(&mut self, value: &'a Value, depth: usize, losses: &mut Losses) -> Value {
+    fn copy_value(&mut self, value: &'a Value, depth: usize, losses: &mut Losses<'_>) -> Value {
         match value {
             Value::Object(schema) => self.copy(schema, depth, losses).into(),
             _ => {
@@ -141,7 +141,7 @@ impl<'a> Inliner<'a> {
     }
 
     /// What a reference points at, with what stands beside it.
-    fn follow(&mut self, reference: &'a str, beside: Object, depth: usize, losses: &mut Losses) -> Object {
+    fn follow(&mut self, reference: &'a str, beside: Object, depth: usize, losses: &mut Losses<'_>) -> Object {
         let Some(target) = local(self.whole, reference) else {
             losses.add(format_args!("refers to {}, which the schema does not hold", excerpt(reference)));
             return beside;

@@ -14,13 +14,13 @@ const MAX_STEPS: usize = 8;
 const MAX_BRANCHES: usize = 1_000;
 
 /// `$schema` names the dialect, which no provider asks for: nothing is lost.
-pub(super) fn drop_dialect(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn drop_dialect(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, _| _ = schema.remove("$schema"));
     Ok(())
 }
 
 /// A root that only points at one of its own definitions becomes that definition: nothing is lost.
-pub(super) fn inline_reference(schema: &mut Object, _: &mut Losses) -> Result<(), String> {
+pub(super) fn inline_reference(schema: &mut Object, _: &mut Losses<'_>) -> Result<(), String> {
     for _ in 0..MAX_STEPS {
         let Some(reference) = schema.remove("$ref") else { return Ok(()) };
         let Some(target) = reference.as_str().and_then(|reference| local(schema, reference)).cloned() else {
@@ -35,7 +35,7 @@ pub(super) fn inline_reference(schema: &mut Object, _: &mut Losses) -> Result<()
 
 /// Root `allOf`, `anyOf` and `oneOf` are refused. Their branches' properties move to the root, so
 /// that the model still sees them all; that they belong together or exclude each other is lost.
-pub(super) fn fold_composition(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn fold_composition(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     let mut reader = Branches { whole: schema, left: MAX_BRANCHES, is_lossy: false };
     let mut told = Vec::new();
     let mut lost = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn fold_composition(schema: &mut Object, losses: &mut Losses) -> Resu
 }
 
 /// Root keywords that providers refuse beside the compositions, and that name no property.
-pub(super) fn drop_conditions(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn drop_conditions(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     for key in ["not", "if", "then", "else", "enum", "const"] {
         if schema.remove(key).is_some() {
             losses.add(format_args!("`{key}` is removed: its condition is no longer said"));
@@ -75,7 +75,7 @@ pub(super) fn drop_conditions(schema: &mut Object, losses: &mut Losses) -> Resul
 }
 
 /// The root must be `type: object` with `properties`.
-pub(super) fn object(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn object(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     match schema.get("type") {
         None => {}
         Some(kind) if !is_object_type(kind) => {
@@ -93,7 +93,7 @@ pub(super) fn object(schema: &mut Object, losses: &mut Losses) -> Result<(), Str
 
 /// Leaves what Amazon Nova reads at the root: `type`, `properties` and `required` (its user guide, on
 /// defining a tool).
-pub(super) fn three_keys(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn three_keys(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     const SILENT: [&str; 6] = ["$comment", "$id", "description", "examples", "id", "title"];
     let mut removed: Vec<String> = schema
         .iter()

@@ -8,19 +8,16 @@ use super::{Losses, Object, patterns, walk};
 pub(super) const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// Takes away what the meta-schema refuses. One such keyword anywhere fails a whole request.
-pub(super) fn well_formed(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn well_formed(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     if schema.get("properties").is_some_and(|properties| !is_map(properties)) {
         return Err("`properties` of its schema is no object".into());
     }
     walk::parents_first(schema, losses, &mut |schema, losses| {
-        let mut keywords: Vec<String> = schema.keys().cloned().collect();
-        keywords.sort_unstable();
-        for keyword in keywords {
-            let Some(value) = schema.get_mut(&keyword) else { continue };
-            let formed = form(&keyword, value);
-            if formed != Formed::Kept {
-                schema.remove(&keyword);
-            }
+        let formed = |(keyword, value): (&String, &mut Value)| Some((keyword.clone(), form(keyword, value)?));
+        let mut others: Vec<_> = schema.iter_mut().filter_map(formed).collect();
+        others.sort_unstable();
+        for (keyword, formed) in others {
+            schema.remove(&keyword);
             if formed == Formed::Lost {
                 losses.add(format_args!("`{keyword}` is not of its form: it is removed"));
             }
@@ -31,7 +28,7 @@ pub(super) fn well_formed(schema: &mut Object, losses: &mut Losses) -> Result<()
 
 /// `true` and `false` as schemas become objects, for providers that read nothing else. They stay at
 /// `additionalProperties` and its like, where every provider that knows the keyword takes them.
-pub(super) fn no_booleans(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn no_booleans(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         for keyword in ["items", "contains", "propertyNames", "not", "if", "then", "else"] {
             // `items: false` closes a tuple, and is read with it.
@@ -51,8 +48,7 @@ pub(super) fn no_booleans(schema: &mut Object, losses: &mut Losses) -> Result<()
             refused.sort_unstable();
             for name in refused {
                 named.remove(&name);
-                losses
-                    .within(&[keyword, &name], |losses| losses.add("is removed: that it is refused is no longer said"));
+                losses.named(keyword, &name, |losses| losses.add("is removed: that it is refused is no longer said"));
             }
             named.values_mut().filter(|schema| **schema == true).for_each(|schema| *schema = Object::new().into());
         }
@@ -71,22 +67,22 @@ pub(super) fn no_booleans(schema: &mut Object, losses: &mut Losses) -> Result<()
     Ok(())
 }
 
-/// What became of a keyword's value.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Why a keyword goes.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Formed {
-    Kept,
     /// It said nothing.
     Dropped,
     Lost,
 }
 
 impl Formed {
-    fn kept_if(fits: bool) -> Self {
-        if fits { Self::Kept } else { Self::Lost }
+    fn kept_if(fits: bool) -> Option<Self> {
+        (!fits).then_some(Self::Lost)
     }
 }
 
-fn form(keyword: &str, value: &mut Value) -> Formed {
+/// Puts a keyword's value into its form; says so if that cannot be.
+fn form(keyword: &str, value: &mut Value) -> Option<Formed> {
     match keyword {
         "type" => types(value),
         "enum" => values(value),
@@ -106,7 +102,7 @@ fn form(keyword: &str, value: &mut Value) -> Formed {
             Some(walk::Holds::Schema | walk::Holds::Items) => Formed::kept_if(is_schema(value)),
             Some(walk::Holds::Schemas) => schemas(value),
             Some(walk::Holds::Named | walk::Holds::Dependencies) => named(keyword, value),
-            None => Formed::Kept,
+            None => None,
         },
     }
 }
@@ -125,9 +121,9 @@ fn says_nothing(value: &Value) -> bool {
 }
 
 /// Types that there are, each once.
-fn types(value: &mut Value) -> Formed {
+fn types(value: &mut Value) -> Option<Formed> {
     match value {
-        Value::String(name) if name == "any" => Formed::Dropped,
+        Value::String(name) if name == "any" => Some(Formed::Dropped),
         Value::String(name) => Formed::kept_if(TYPES.contains(&name.as_str())),
         Value::Array(names) => {
             let mut seen = Vec::with_capacity(names.len().min(TYPES.len()));
@@ -141,70 +137,70 @@ fn types(value: &mut Value) -> Formed {
             });
             Formed::kept_if(!names.is_empty())
         }
-        _ => Formed::Lost,
+        _ => Some(Formed::Lost),
     }
 }
 
 /// Values, each once, at least one.
-fn values(value: &mut Value) -> Formed {
-    let Value::Array(values) = value else { return Formed::Lost };
+fn values(value: &mut Value) -> Option<Formed> {
+    let Value::Array(values) = value else { return Some(Formed::Lost) };
     let mut seen = std::collections::BTreeSet::new();
     values.retain(|value| seen.insert(crate::json::canonical(value)));
     Formed::kept_if(!values.is_empty())
 }
 
 /// Names, each once.
-fn names(value: &mut Value) -> Formed {
+fn names(value: &mut Value) -> Option<Formed> {
     if value.is_null() {
-        return Formed::Dropped;
+        return Some(Formed::Dropped);
     }
-    let Value::Array(names) = value else { return Formed::Lost };
+    let Value::Array(names) = value else { return Some(Formed::Lost) };
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
-    Formed::Kept
+    None
 }
 
-fn named_names(value: &mut Value) -> Formed {
-    let Value::Object(named) = value else { return Formed::Lost };
+fn named_names(value: &mut Value) -> Option<Formed> {
+    let Value::Object(named) = value else { return Some(Formed::Lost) };
     for list in named.values_mut() {
-        if names(list) != Formed::Kept {
+        if names(list).is_some() {
             *list = Vec::<Value>::new().into();
         }
     }
-    Formed::Kept
+    None
 }
 
 /// At least one schema.
-fn schemas(value: &mut Value) -> Formed {
-    let Value::Array(list) = value else { return Formed::Lost };
+fn schemas(value: &mut Value) -> Option<Formed> {
+    let Value::Array(list) = value else { return Some(Formed::Lost) };
     list.retain(is_schema);
     Formed::kept_if(!list.is_empty())
 }
 
 /// Schemas by name; what is none says nothing.
-fn named(keyword: &str, value: &mut Value) -> Formed {
+fn named(keyword: &str, value: &mut Value) -> Option<Formed> {
     if says_nothing(value) {
-        return Formed::Dropped;
+        return Some(Formed::Dropped);
     }
-    let Value::Object(named) = value else { return Formed::Lost };
+    let Value::Object(named) = value else { return Some(Formed::Lost) };
     if keyword == "patternProperties" {
         named.retain(|pattern, _| patterns::is_regex(pattern));
     }
     named.values_mut().filter(|schema| !is_schema(schema)).for_each(|schema| *schema = Object::new().into());
-    Formed::Kept
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use super::{super::losses::Told, *};
 
     fn repaired(schema: Value) -> (Value, usize) {
         let mut schema = schema.as_object().cloned().unwrap();
-        let mut losses = Losses::default();
-        well_formed(&mut schema, &mut losses).unwrap();
-        (schema.into(), losses.into_sentences().len())
+        let mut told = Told::default();
+        well_formed(&mut schema, &mut told.root()).unwrap();
+        (schema.into(), told.into_sentences().len())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Losses, Object, combine, keywords, walk};
+use super::{Losses, Object, Told, combine, keywords, walk};
 use crate::{json::MAX_DEPTH, protocol::Schema};
 
 /// What a strict mode takes.
@@ -53,29 +53,30 @@ const ANTHROPIC: Strict = Strict {
 };
 
 /// Rewrites a schema for OpenAI's strict mode.
-pub(super) fn openai(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn openai(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     OPENAI.apply(schema, losses)
 }
 
 /// Rewrites a schema for Anthropic's strict mode.
-pub(super) fn anthropic(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn anthropic(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     ANTHROPIC.apply(schema, losses)
 }
 
 /// A reference that is followed in circles says less than it did, which a strict mode would hold the model to.
-pub(super) fn no_circles(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn no_circles(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     let before = losses.count();
     super::references::inline(schema, losses)?;
     if losses.count() > before { Err("its definitions hold themselves, or point at nothing".into()) } else { Ok(()) }
 }
 
 /// A tuple that goes on with anything cannot be said as an array of what its places hold.
-pub(super) fn closed_tuples(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
-    let mut open = None;
+pub(super) fn closed_tuples(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
+    let mut open: Option<String> = None;
     walk::parents_first(schema, losses, &mut |schema, losses| {
         let is_open = schema.get("items").is_none_or(|items| items.as_object().is_some_and(Object::is_empty));
         if schema.contains_key("prefixItems") && is_open {
-            open.get_or_insert_with(|| losses.place());
+            let place = losses.place();
+            open = Some(open.take().map_or(place.clone(), |first| first.min(place)));
         }
     });
     open.map_or(Ok(()), |place| Err(format!("{place} goes on with anything")))
@@ -94,7 +95,7 @@ impl Freedom {
     /// That of a schema which a strict rule wrote.
     pub(in crate::render) fn of(schema: &Schema) -> Self {
         let mut freedom = Self::default();
-        walk::parents_first(&mut schema.to_map(), &mut Losses::default(), &mut |schema, _| {
+        walk::parents_first(&mut schema.to_map(), &mut Told::default().root(), &mut |schema, _| {
             let properties = schema.get("properties").and_then(Value::as_object).map_or(0, Object::len);
             let required = schema.get("required").and_then(Value::as_array).map_or(0, Vec::len);
             freedom.optional += properties.saturating_sub(required);
@@ -106,7 +107,7 @@ impl Freedom {
 }
 
 impl Strict {
-    fn apply(&self, schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+    fn apply(&self, schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
         let mut size = Size::default();
         self.node(schema, losses, 1, &mut size)?;
         if size.properties > self.max_properties || size.values > self.max_values {
@@ -115,26 +116,26 @@ impl Strict {
         Ok(())
     }
 
-    fn node(&self, schema: &mut Object, losses: &mut Losses, level: usize, size: &mut Size) -> Result<(), String> {
+    fn node(&self, schema: &mut Object, losses: &mut Losses<'_>, level: usize, size: &mut Size) -> Result<(), String> {
         if level > self.max_levels {
             return Err(format!("it is nested deeper than {} levels", self.max_levels));
         }
         let result = self.shape(schema, losses, size);
         let at = losses.place();
         result.map_err(|reason| format!("{at} {reason}"))?;
-        let mut result = Ok(());
+        let mut first: Option<String> = None;
         walk::children(schema, losses, &mut |child, losses| {
             if let Value::Object(child) = child
-                && result.is_ok()
+                && let Err(reason) = self.node(child, losses, level + 1, size)
             {
-                result = self.node(child, losses, level + 1, size);
+                first = Some(first.take().map_or(reason.clone(), |first| first.min(reason)));
             }
         });
-        result
+        first.map_or(Ok(()), Err)
     }
 
     /// One schema, those within it left aside. The error is what it takes that could not be written.
-    fn shape(&self, schema: &mut Object, losses: &mut Losses, size: &mut Size) -> Result<(), &'static str> {
+    fn shape(&self, schema: &mut Object, losses: &mut Losses<'_>, size: &mut Size) -> Result<(), &'static str> {
         let kinds: Vec<String> =
             schema.get("type").map(combine::list).into_iter().flatten().map(String::from).collect();
         let is_union = schema.contains_key("anyOf");
@@ -199,7 +200,7 @@ impl Strict {
     }
 
     /// Leaves the keywords that are taken; the others are said in words, or given up.
-    fn words(&self, schema: &mut Object, losses: &mut Losses) {
+    fn words(&self, schema: &mut Object, losses: &mut Losses<'_>) {
         let taken = |keyword: &str, value: &Value| match keyword {
             "type"
             | "anyOf"

@@ -30,8 +30,11 @@ const KEYWORDS: [(&str, &[&str]); 6] = [
 
 /// Each schema says one type, or is a union of such. `const` is an `enum` of one; what may be `null` is
 /// `nullable`.
-pub(super) fn one_each(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn one_each(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::children_first(schema, losses, &mut |schema, losses| {
+        if keeps_its_type(schema) {
+            return;
+        }
         if let Some(value) = schema.remove("const") {
             schema.insert("enum".into(), json!([value]));
         }
@@ -77,8 +80,21 @@ pub(super) fn one_each(schema: &mut Object, losses: &mut Losses) -> Result<(), S
     Ok(())
 }
 
+/// Leaves a schema of one type without values as it is, but for keywords about other types; says so.
+fn keeps_its_type(schema: &mut Object) -> bool {
+    if ["anyOf", "const", "enum"].iter().any(|keyword| schema.contains_key(*keyword)) {
+        return false;
+    }
+    let Some(kind) = schema.get("type").and_then(Value::as_str) else { return false };
+    let own = KEYWORDS.iter().find(|(known, _)| *known == kind).map_or(&[][..], |(_, keywords)| *keywords);
+    let is_about_another =
+        |keyword: &str| !own.contains(&keyword) && KEYWORDS.iter().any(|(_, keywords)| keywords.contains(&keyword));
+    schema.retain(|keyword, _| !is_about_another(keyword));
+    true
+}
+
 /// A schema that only takes `null` is a text that may be `null`: there is no such type.
-pub(super) fn no_null(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn no_null(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::parents_first(schema, losses, &mut |schema, losses| {
         if is_null(schema) {
             losses.add("takes `null` alone: that it takes no text is no longer said");
@@ -94,7 +110,7 @@ fn is_null(schema: &Object) -> bool {
 }
 
 /// One variant for each type of the values that the types allow.
-fn by_values(values: Vec<Value>, stated: Option<&[String]>, losses: &mut Losses) -> Vec<Object> {
+fn by_values(values: Vec<Value>, stated: Option<&[String]>, losses: &mut Losses<'_>) -> Vec<Object> {
     let mut groups: Vec<(&str, Vec<Value>)> = Vec::new();
     for value in values {
         let kind = match &value {
@@ -137,7 +153,7 @@ fn by_values(values: Vec<Value>, stated: Option<&[String]>, losses: &mut Losses)
 }
 
 /// One variant for each type, with the keywords that are about it.
-fn by_types(schema: &Object, stated: Option<Vec<String>>, losses: &mut Losses) -> Vec<Object> {
+fn by_types(schema: &Object, stated: Option<Vec<String>>, losses: &mut Losses<'_>) -> Vec<Object> {
     let about =
         |keywords: &[&str]| keywords.iter().any(|keyword| *keyword != "format" && schema.contains_key(*keyword));
     let kinds = stated.unwrap_or_else(|| {

@@ -14,7 +14,7 @@ use super::{
 const MAX_COMPARED: usize = 32;
 
 /// `oneOf` becomes `anyOf`. Nothing is lost where no value fits two of its branches.
-pub(super) fn one_of(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn one_of(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::children_first(schema, losses, &mut |schema, losses| {
         let Some(Value::Array(branches)) = schema.remove("oneOf") else { return };
         if schema.contains_key("anyOf") {
@@ -31,7 +31,7 @@ pub(super) fn one_of(schema: &mut Object, losses: &mut Losses) -> Result<(), Str
 
 /// `anyOf` stands alone: what is beside it goes into its branches, `null` becomes `nullable`, and a union of
 /// one is that one. By Vertex AI's rule that it must be the only field set.
-pub(super) fn any_of(schema: &mut Object, losses: &mut Losses) -> Result<(), String> {
+pub(super) fn any_of(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(), String> {
     walk::children_first(schema, losses, &mut |schema, losses| {
         let Some(Value::Array(branches)) = schema.remove("anyOf") else { return };
         let mut branches = flat(branches);
@@ -113,7 +113,7 @@ fn fold(schema: &mut Object, branches: Vec<Object>, given_up: &mut BTreeSet<Stri
 }
 
 /// Puts what stands beside a union into its branches; words go into the first.
-fn distribute(schema: &mut Object, branches: &mut [Object], given_up: &mut BTreeSet<String>, losses: &mut Losses) {
+fn distribute(schema: &mut Object, branches: &mut [Object], given_up: &mut BTreeSet<String>, losses: &mut Losses<'_>) {
     keywords::say(schema, &["default", "examples"], losses);
     let description = schema.remove("description");
     let bytes: usize = schema.iter().map(|(keyword, value)| keyword.len() + value.to_string().len()).sum();

@@ -46,8 +46,8 @@ impl Holds {
 /// Visits the schema and all within it, each before those within it.
 pub(super) fn parents_first(
     schema: &mut Object,
-    losses: &mut Losses,
-    visit: &mut impl FnMut(&mut Object, &mut Losses),
+    losses: &mut Losses<'_>,
+    visit: &mut impl FnMut(&mut Object, &mut Losses<'_>),
 ) {
     visit(schema, losses);
     children(schema, losses, &mut |child, losses| {
@@ -60,8 +60,8 @@ pub(super) fn parents_first(
 /// Visits the schema and all within it, each after those within it.
 pub(super) fn children_first(
     schema: &mut Object,
-    losses: &mut Losses,
-    visit: &mut impl FnMut(&mut Object, &mut Losses),
+    losses: &mut Losses<'_>,
+    visit: &mut impl FnMut(&mut Object, &mut Losses<'_>),
 ) {
     children(schema, losses, &mut |child, losses| {
         if let Value::Object(child) = child {
@@ -71,33 +71,34 @@ pub(super) fn children_first(
     visit(schema, losses);
 }
 
-/// Visits the schemas right within a schema, in the order of their keywords and names; `true` and `false`
-/// are schemas too.
-pub(super) fn children(schema: &mut Object, losses: &mut Losses, visit: &mut dyn FnMut(&mut Value, &mut Losses)) {
-    for (keyword, value) in sorted(schema) {
+/// Visits the schemas right within a schema; `true` and `false` are schemas too. In no order that may matter:
+/// `serde_json/preserve_order` changes it.
+pub(super) fn children(
+    schema: &mut Object,
+    losses: &mut Losses<'_>,
+    visit: &mut dyn FnMut(&mut Value, &mut Losses<'_>),
+) {
+    for (keyword, value) in schema {
+        // Most values hold no schema, and most keywords are looked up for nothing.
+        if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
+            continue;
+        }
         let Some(holds) = Holds::of(keyword) else { continue };
         match (holds, value) {
             (Holds::Schema | Holds::Items, child @ (Value::Object(_) | Value::Bool(_))) => {
-                losses.within(&[keyword], |losses| visit(child, losses));
+                losses.at(keyword, |losses| visit(child, losses));
             }
             (Holds::Schemas | Holds::Items, Value::Array(list)) => {
                 for (i, child) in list.iter_mut().enumerate() {
-                    losses.within(&[keyword, &i.to_string()], |losses| visit(child, losses));
+                    losses.listed(keyword, i, |losses| visit(child, losses));
                 }
             }
             (Holds::Named | Holds::Dependencies, Value::Object(named)) => {
-                for (name, child) in sorted(named) {
-                    losses.within(&[keyword, name], |losses| visit(child, losses));
+                for (name, child) in named {
+                    losses.named(keyword, name, |losses| visit(child, losses));
                 }
             }
             _ => {}
         }
     }
-}
-
-/// Entries by key: already so unless `serde_json/preserve_order` is on, which must change nothing.
-fn sorted(object: &mut Object) -> Vec<(&String, &mut Value)> {
-    let mut entries: Vec<_> = object.iter_mut().collect();
-    entries.sort_unstable_by(|a, b| a.0.cmp(b.0));
-    entries
 }
