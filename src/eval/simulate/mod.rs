@@ -35,8 +35,8 @@ use crate::{Error, Host, Result, catalog::Catalog};
 /// goes through a model of the provider's prompt cache at the time of its turn. Every conversation
 /// begins with an empty cache. After each request the conversation grows by what the trace says: the
 /// calls whose results it has, as far as the policy offers their tools, then the answer, or a short
-/// one of ours. What the model would have searched for by itself is not known, so where it can
-/// search, more is offered than the report says, and costs more.
+/// one of ours. No resources are attached. What the model would have searched for by itself is not
+/// known, so where it can search, more is offered than the report says, and costs more.
 ///
 /// `progress` is called after each conversation with the number done and the number of all. Works
 /// with or without a runtime, on threads of its own.

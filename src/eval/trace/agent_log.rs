@@ -150,7 +150,7 @@ impl Recording {
                 let round = turn.rounds.len() - 1;
                 if let Some(calls) = turn.rounds.last_mut() {
                     self.calls.insert(id.to_owned(), (round, calls.len()));
-                    calls.push(TraceCall { tool, arguments, result: None });
+                    calls.push(TraceCall { arguments, ..TraceCall::new(tool) });
                 }
             }
             Piece::Result { id, text } => {

@@ -179,7 +179,19 @@ impl TraceTurn {
     }
 }
 
+impl TraceCall {
+    /// A call of a tool, of which nothing more is known.
+    pub fn new(tool: ToolId) -> Self {
+        Self { tool, arguments: Map::new(), result: None }
+    }
+}
+
 impl Conversation {
+    /// A conversation without turns.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..Self::default() }
+    }
+
     /// Adds a turn, unless there are too many.
     fn push(&mut self, turn: TraceTurn) -> Result<(), String> {
         if self.turns.len() == Trace::MAX_TURNS {

@@ -27,7 +27,7 @@ impl DataSet {
                 _ => std::slice::from_ref(&query.text),
             };
             let turns = texts.iter().filter(|text| !text.trim().is_empty()).map(TraceTurn::new).collect();
-            Conversation { id: query.id.clone(), turns, needs: query.groups.clone(), ..Conversation::default() }
+            Conversation { turns, needs: query.groups.clone(), ..Conversation::new(&query.id) }
         });
         Trace {
             source: self.name.clone(),

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Conversation, Trace, TraceCall, TraceTurn, names::Names};
 
@@ -40,13 +40,13 @@ impl TurnLines {
         for (server, name) in &line.tools_used {
             let result = results.next().transpose()?.flatten();
             if let Some(tool) = names.of_server(server, name) {
-                calls.push(TraceCall { tool, arguments: Map::new(), result });
+                calls.push(TraceCall { result, ..TraceCall::new(tool) });
             }
         }
         let next = self.conversations.len();
         let at = *self.by_id.entry(line.conversation.clone()).or_insert(next);
         if at == next {
-            self.conversations.push(Conversation { id: line.conversation, ..Conversation::default() });
+            self.conversations.push(Conversation::new(line.conversation));
         }
         let Some(conversation) = self.conversations.get_mut(at) else { return Ok(()) };
         let last = conversation.turns.iter().rev().find_map(|turn| turn.time);
