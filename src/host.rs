@@ -259,8 +259,13 @@ impl HostBuilder {
     }
 
     /// Sets what counts tokens. Default: tiktoken's `o200k_base` (feature `tiktoken`).
-    pub fn counter(mut self, counter: impl TokenCounter + 'static) -> Self {
-        self.counter = Some(Arc::new(counter));
+    pub fn counter(self, counter: impl TokenCounter + 'static) -> Self {
+        self.shared_counter(Arc::new(counter))
+    }
+
+    /// Sets a counter that others hold too.
+    pub fn shared_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.counter = Some(counter);
         self
     }
 

@@ -42,11 +42,12 @@
 //!   [`selection`] fits them into a token budget, and [`resources`] does that for resources.
 //! - [`prompts`] are commands that a person invokes; [`templates`] give URIs and suggest values;
 //!   [`picker`] is what a resource picker shows and keeps.
-//! - [`prompts`] are commands that a person invokes; what they say joins the conversation.
 //! - A [`Provider`](render::Provider) renders a [`Layout`](render::Layout) to the exact bytes of a
 //!   request.
-//! - A [`Host`] wires them; a [`Session`] is one conversation; a [`Context`] is one turn, decided:
-//!   it renders, reports why, and routes the model's names back.
+//! - A [`Host`] wires them; a [`Session`] is one conversation, whose prefix a provider's cache keeps;
+//!   a [`Context`] is one turn, decided: it renders, reports why, and routes the model's names back.
+//! - [`discovery`] is how a model finds more tools; [`call`] checks the arguments of its calls.
+//! - [`prefix`] is what a prompt cache reads of a request; [`cost`] is what that costs.
 //!
 //! Each part works alone: see the example `layers`. Time, token counters and servers are handed
 //! in; nothing here starts a model, downloads anything, or reads the environment. The feature
@@ -62,7 +63,7 @@
 //!
 //! # What it does not do
 //! It calls no model, keeps no transcript for the host, and runs no server. Of a conversation it
-//! remembers the last questions and tools, for terse follow-ups. It does not rewrite queries or
+//! remembers what its prefix holds, and the last questions and tools, for terse follow-ups. It does not rewrite queries or
 //! descriptions with a model, though a host may hook one in. The embedding that ships knows English
 //! alone; the feature `fastembed` runs the models of others.
 //!
@@ -78,7 +79,7 @@
 //! | `fastembed` | | models in ONNX form from a folder: `index::FastEmbedder`, `retrieval::FastReranker` |
 //! | `fastembed-hub` | | the same by name, downloaded |
 //! | `demo` | | in-process servers of an invented workplace |
-//! | `eval` | | benchmark sets and metrics of retrieval |
+//! | `eval` | | benchmark sets and metrics of retrieval; recorded conversations replayed |
 //! | `cli` | | the `proem` program |
 //!
 //! Features add types that a host hands to a builder; none changes what already works.
@@ -128,6 +129,7 @@ pub use self::{
 #[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/resources.md"))]
 #[doc = include_str!("../docs/prompts.md")]
 #[doc = include_str!("../docs/costs.md")]
+#[cfg_attr(all(feature = "tantivy", feature = "bundled", feature = "tiktoken"), doc = include_str!("../docs/sessions.md"))]
 #[doc = include_str!("../docs/providers.md")]
 #[cfg_attr(feature = "fastembed", doc = include_str!("../docs/fastembed.md"))]
 mod documentation {}

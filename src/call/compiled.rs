@@ -1,4 +1,7 @@
-use std::fmt;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
@@ -56,10 +59,11 @@ impl Compiled {
         if let Err(reason) = effort::bounded(schema, references, arguments) {
             return Ok(vec![format!("nothing of the schema is checked: {reason}")]);
         }
-        if validator.is_valid(arguments) {
-            return Ok(self.unchecked.clone());
-        }
-        Err(faults(schema, validator.iter_errors(arguments)))
+        let checked = guarded(|| match validator.is_valid(arguments) {
+            true => Ok(self.unchecked.clone()),
+            false => Err(faults(schema, validator.iter_errors(arguments))),
+        });
+        checked.unwrap_or_else(|reason| Ok(vec![format!("nothing of the schema is checked: {reason}")]))
     }
 }
 
@@ -81,7 +85,8 @@ fn compile(schema: &Schema) -> Result<(Checks, Vec<String>), String> {
     let draft = dialect(&schema)?;
     takes_objects(&schema)?;
     let mut unchecked = Vec::new();
-    let mut references = References::of(&schema)?;
+    let id = if draft == Draft::Draft4 { "id" } else { "$id" };
+    let mut references = References::of(&schema, id)?;
     if references.patterns > MAX_PATTERNS {
         return Err(format!("it holds more than {MAX_PATTERNS} patterns"));
     }
@@ -97,7 +102,7 @@ fn compile(schema: &Schema) -> Result<(Checks, Vec<String>), String> {
             .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
             .should_validate_formats(false)
             .offline();
-        match options.build(&schema) {
+        match guarded(|| options.build(&schema))? {
             Ok(validator) => break validator,
             Err(error) => leave_out(&mut schema, error.instance_path().as_str(), &error.to_string(), &mut unchecked)?,
         }
@@ -106,8 +111,14 @@ fn compile(schema: &Schema) -> Result<(Checks, Vec<String>), String> {
         return Err(unchecked.swap_remove(0));
     }
     // Pointers that led into what is left out lead nowhere now.
-    let references = References::of(&schema)?;
+    let references = References::of(&schema, id)?;
     Ok((Checks { schema, references, validator }, unchecked))
+}
+
+/// What a validator gives, unless it panics. It is written by others and states its invariants by panics,
+/// of which one was met (anchors beside ids, which [`References`] keeps from it): a server must find none.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| "the validator failed".to_owned())
 }
 
 /// The dialect that a schema declares; 2020-12 where it declares none (MCP 2026-07-28, tools).

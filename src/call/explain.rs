@@ -29,23 +29,25 @@ const MAX_COMPARED: usize = 512;
 
 /// What was found at fault, in words for the model. Never empty.
 pub(super) fn faults<'a>(schema: &Value, errors: impl Iterator<Item = ValidationError<'a>>) -> Invalid {
-    let mut errors: Vec<_> = errors.collect();
-    let key = |error: &ValidationError<'_>| {
-        (error.instance_path().as_str().to_owned(), error.schema_path().as_str().to_owned())
-    };
-    errors.sort_by_cached_key(key);
+    let errors: Vec<_> = errors.collect();
     let mut faults = Vec::new();
-    let mut explained = 0;
-    for error in errors.iter().take(MAX_EXPLAINED) {
-        explain(schema, error, &mut faults);
-        explained += 1;
-    }
+    first(&errors).into_iter().for_each(|error| explain(schema, error, &mut faults));
     if faults.is_empty() {
         faults.push(Fault::new("", "what the tool's schema asks for", "something else"));
     }
     let mut invalid = Invalid::new(faults);
-    invalid.more += errors.len() - explained;
+    invalid.more += errors.len().saturating_sub(MAX_EXPLAINED);
     invalid
+}
+
+/// The first errors by where they stand: in which order they were found depends on maps.
+fn first<'e, 'a>(errors: &'e [ValidationError<'a>]) -> Vec<&'e ValidationError<'a>> {
+    let mut first: Vec<_> = errors.iter().collect();
+    first.sort_by_cached_key(|error| {
+        (error.instance_path().as_str().to_owned(), error.schema_path().as_str().to_owned())
+    });
+    first.truncate(MAX_EXPLAINED);
+    first
 }
 
 fn explain(schema: &Value, error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
@@ -140,7 +142,7 @@ fn branches(
     let distance = |branch: &&Vec<ValidationError<'static>>| (branch.iter().filter(is_named).count(), branch.len());
     let of_its_type = branches.iter().filter(|branch| !branch.is_empty() && type_here(branch).is_none());
     match of_its_type.min_by_key(distance) {
-        Some(nearest) => nearest.iter().for_each(|error| explain(schema, error, faults)),
+        Some(nearest) => first(nearest).into_iter().for_each(|error| explain(schema, error, faults)),
         None => {
             let mut kinds: Vec<JsonType> = branches.iter().filter_map(|branch| type_here(branch)).flatten().collect();
             kinds.sort_unstable_by_key(|kind| kind.as_str());
@@ -253,7 +255,9 @@ fn value(value: &Value) -> String {
 /// What was given: small values as they are, large ones by what they are.
 fn found(value: &Value) -> String {
     match value {
-        Value::Array(items) if items.len() > MAX_LISTED || depth(value) > 1 => format!("an array of {}", items.len()),
+        Value::Array(items) if items.len() > MAX_LISTED || depth(value) > 1 => {
+            format!("an array of {} items", items.len())
+        }
         Value::Object(parts) if parts.len() > MAX_LISTED || depth(value) > 1 => {
             format!("an object of {} properties", parts.len())
         }

@@ -19,10 +19,11 @@ pub(super) struct References {
 }
 
 impl References {
-    /// Follows all references of a schema. The error is why it cannot be followed.
+    /// Follows all references of a schema in a dialect that writes ids as `id`. The error is why it cannot
+    /// be followed.
     ///
     /// No reference is followed out of the schema: what it means is not for the network to say.
-    pub(super) fn of(root: &Value) -> Result<Self, String> {
+    pub(super) fn of(root: &Value, id: &str) -> Result<Self, String> {
         let mut found = Self::default();
         let mut anchors = BTreeMap::new();
         let mut asked = Vec::new();
@@ -34,7 +35,7 @@ impl References {
                     continue;
                 }
                 let Some(Value::Object(schema)) = root.pointer(&pointer) else { continue };
-                found.read(schema, &pointer, &mut anchors, &mut asked)?;
+                found.read(schema, id, &pointer, &mut anchors, &mut asked)?;
                 for (key, value) in schema {
                     let Some((holds, _)) = keyword(key) else { continue };
                     let below = schemas(holds, value).into_iter().map(|(at, _)| match at {
@@ -47,7 +48,7 @@ impl References {
             // Anchors may stand behind the references to them, so those are followed last. What they lead to
             // may stand where no keyword does.
             let Some((at, reference)) = asked.pop() else { break };
-            match target(root, &anchors, &reference) {
+            match target(root, id, &anchors, &reference) {
                 Ok(pointer) => {
                     left.push(pointer.clone());
                     found.targets.insert(reference, pointer);
@@ -67,17 +68,17 @@ impl References {
     fn read(
         &mut self,
         schema: &Map<String, Value>,
+        id: &str,
         pointer: &str,
         anchors: &mut BTreeMap<String, String>,
         asked: &mut Vec<(String, String)>,
     ) -> Result<(), String> {
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
-        for key in ["$id", "id"] {
-            let Some(id) = text(key).filter(|_| !pointer.is_empty()) else { continue };
-            match id.strip_prefix('#') {
-                Some(anchor) => _ = anchors.insert(anchor.into(), pointer.into()),
-                None => return Err(format!("it holds a schema with an id of its own, {}", excerpt(id))),
-            }
+        if let Some(id) = text(id).filter(|_| !pointer.is_empty()) {
+            let Some(anchor) = id.strip_prefix('#') else {
+                return Err(format!("it holds a schema with an id of its own, {}", excerpt(id)));
+            };
+            anchors.insert(anchor.into(), pointer.into());
         }
         for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
             anchors.insert(anchor.into(), pointer.into());
@@ -93,9 +94,9 @@ impl References {
 }
 
 /// The JSON pointer that a reference means.
-fn target(root: &Value, anchors: &BTreeMap<String, String>, reference: &str) -> Result<String, String> {
+fn target(root: &Value, id: &str, anchors: &BTreeMap<String, String>, reference: &str) -> Result<String, String> {
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-    let id = root.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
+    let id = root.get(id).and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
     if !document.is_empty() && id != Some(document) {
         return Err(format!("it refers to {}, which is not looked up", excerpt(reference)));
     }
@@ -158,7 +159,7 @@ mod tests {
                 "$ref": {"enum": [{"$ref": "https://data.example"}]},
             },
         });
-        let found = References::of(&root).unwrap();
+        let found = References::of(&root, "$id").unwrap();
         assert_eq!(found.broken, []);
         assert_eq!(found.target(&root, "#named").unwrap()["type"], "string");
         assert_eq!(found.target(&root, "#/$defs/a%20b").unwrap()["type"], "string");
@@ -173,11 +174,12 @@ mod tests {
             "c": {"$dynamicRef": "#gone"},
             "d": {"$ref": "other.json#/x"},
         }});
-        let broken = References::of(&root).unwrap().broken;
+        let broken = References::of(&root, "$id").unwrap().broken;
         let at: Vec<&str> = broken.iter().map(|(at, _)| at.as_str()).collect();
         assert_eq!(at, ["/properties/a/$ref", "/properties/b/$ref", "/properties/c/$dynamicRef", "/properties/d/$ref"]);
         assert!(broken[0].1.contains("not looked up") && broken[1].1.contains("does not hold"), "{broken:?}");
-        assert!(References::of(&json!({"items": {"$id": "inner.json"}})).is_err());
+        assert!(References::of(&json!({"items": {"$id": "inner.json"}}), "$id").is_err());
+        assert!(References::of(&json!({"items": {"id": "User"}}), "$id").is_ok(), "a word of the server's own");
     }
 
     #[test]

@@ -33,8 +33,8 @@ impl Validators {
     /// How many schemas are remembered: 256, more tools than a conversation is offered.
     pub const CAPACITY: usize = 256;
 
-    /// How many bytes of schemas are remembered: 2 MiB, ten times what 256 tools of real servers have. A
-    /// compiled schema takes some ten times as much as its text.
+    /// How many bytes of schemas are remembered: 2 MiB, several times what 256 tools of real servers
+    /// have. A compiled schema takes some times as much as its text.
     pub const CAPACITY_BYTES: usize = 2 << 20;
 
     /// Remembers nothing yet.

@@ -41,6 +41,8 @@ mod usage;
 mod usage_object;
 mod verdict;
 
+#[cfg(feature = "eval")]
+pub(crate) use self::price_sheet::dollars;
 pub use self::{
     calibration::Calibration,
     forecast::{Forecast, Later, Outlook, cheapest},

@@ -118,7 +118,7 @@ impl PriceSheet {
     }
 
     /// The exact cost: prices of up to six decimals for a million tokens are whole picodollars a token.
-    pub(super) fn picodollars(&self, usage: &Usage) -> u128 {
+    pub(crate) fn picodollars(&self, usage: &Usage) -> u128 {
         let prices = match &self.long_prompts {
             Some(long) if usage.total_input() > long.above => &long.prices,
             _ => &self.prices,
@@ -138,7 +138,7 @@ impl PriceSheet {
 }
 
 /// Dollars of a sum of picodollars.
-pub(super) fn dollars(picodollars: u128) -> f64 {
+pub(crate) fn dollars(picodollars: u128) -> f64 {
     picodollars as f64 / 1e12
 }
 

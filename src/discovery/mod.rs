@@ -15,7 +15,7 @@
 //!     protocol::Tool,
 //!     render::ToolSpec,
 //!     retrieval::Filter,
-//!     tokens::{BytesPerToken, CountCache},
+//!     tokens::{BytesPerToken, CountCache, TokenBudget},
 //! };
 //! use serde_json::json;
 //!
@@ -27,7 +27,7 @@
 //!
 //! // In the system text:
 //! let counts = CountCache::new(Arc::new(BytesPerToken::default()));
-//! let outline = Outline::new(&catalog, &filter).text(Outline::default_budget(), &counts);
+//! let outline = Outline::new(&catalog, &filter).text(TokenBudget::new(600), &counts);
 //! assert!(outline.contains("- git (1): branch\n- mail (1): message\n"));
 //!
 //! // The model searches, and is given what was found:

@@ -37,9 +37,11 @@ struct Line {
 /// How much of it is told. Each step is shorter than the one before.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A line for each server, with phrases of so many characters.
+    /// A line for each server, with how many tools it has and a phrase of so many characters.
     Phrases(usize),
-    /// Names and numbers of tools.
+    /// The same without how many: words help a search more than numbers.
+    Words(usize),
+    /// Names alone.
     Names,
     /// So many names, of the servers with the most tools, and how many more there are.
     Largest(usize),
@@ -51,12 +53,14 @@ impl Outline {
     /// The most characters of a server's name.
     const MAX_NAME: usize = 64;
 
-    const STEPS: [Step; 14] = [
+    const STEPS: [Step; 16] = [
         Step::Phrases(120),
         Step::Phrases(80),
         Step::Phrases(56),
         Step::Phrases(40),
-        Step::Phrases(24),
+        Step::Phrases(28),
+        Step::Words(28),
+        Step::Words(14),
         Step::Names,
         Step::Largest(128),
         Step::Largest(64),
@@ -79,12 +83,6 @@ impl Outline {
         Self { servers: servers.collect(), tools: tools.len() }
     }
 
-    /// 600 tokens: a line of usual length for some 30 servers, names for 100; less than three definitions
-    /// of tools cost.
-    pub fn default_budget() -> TokenBudget {
-        TokenBudget::new(600)
-    }
-
     /// How many servers it names if there is room.
     pub fn servers(&self) -> usize {
         self.servers.len()
@@ -95,9 +93,10 @@ impl Outline {
         self.tools
     }
 
-    /// The text within a budget, delimiters included. What does not fit goes step by step: phrases
-    /// become shorter, then only names stay, then the names of the servers with the most tools, then the
-    /// number of servers and tools. Empty if there are no tools, or not even that fits.
+    /// The text within a budget, delimiters included. What does not fit goes step by step: phrases become
+    /// shorter, each server's number of tools goes, then only names stay, then those of the servers with
+    /// the most tools, then the number of servers and tools. Empty if there are no tools, or not even that
+    /// fits.
     pub fn text(&self, budget: TokenBudget, counts: &CountCache) -> String {
         if self.tools == 0 {
             return String::new();
@@ -112,13 +111,11 @@ impl Outline {
         match step {
             Step::Phrases(max_chars) => {
                 out.push_str(". Servers, with how many tools each has and what for:");
-                for line in &self.servers {
-                    let phrase = line.phrase.within(max_chars);
-                    _ = write!(out, "\n- {} ({})", line.server, line.tools);
-                    if !phrase.is_empty() {
-                        _ = write!(out, ": {phrase}");
-                    }
-                }
+                self.phrased(&mut out, max_chars, true);
+            }
+            Step::Words(max_chars) => {
+                out.push_str(". Servers, and what for:");
+                self.phrased(&mut out, max_chars, false);
             }
             Step::Names => self.named(&mut out, self.servers.len()),
             Step::Largest(most) => self.named(&mut out, most),
@@ -127,15 +124,28 @@ impl Outline {
         out
     }
 
+    fn phrased(&self, out: &mut String, max_chars: usize, counted: bool) {
+        for line in &self.servers {
+            _ = write!(out, "\n- {}", line.server);
+            if counted {
+                _ = write!(out, " ({})", line.tools);
+            }
+            let phrase = line.phrase.within(max_chars);
+            if !phrase.is_empty() {
+                _ = write!(out, ": {phrase}");
+            }
+        }
+    }
+
     /// Writes the names of the servers with the most tools, by id.
     fn named(&self, out: &mut String, most: usize) {
         let mut largest: Vec<usize> = (0..self.servers.len()).collect();
         largest.sort_by_key(|i| (Reverse(self.servers.get(*i).map_or(0, |line| line.tools)), *i));
         largest.truncate(most);
         largest.sort_unstable();
-        out.push_str(". Servers, with how many tools each has:");
+        out.push_str(". Servers:");
         for (i, line) in largest.iter().filter_map(|i| self.servers.get(*i)).enumerate() {
-            _ = write!(out, "{} {} ({})", if i == 0 { "" } else { "," }, line.server, line.tools);
+            _ = write!(out, "{} {}", if i == 0 { "" } else { "," }, line.server);
         }
         let more = self.servers.len().saturating_sub(most);
         if more > 0 {

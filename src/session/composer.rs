@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Result,
+    call::Validators,
     catalog::{Aggregator, Catalog},
     json::Digest,
     render::{AttachedImage, Attachment},
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// What the turns of all sessions of a host share: servers, the indexes of the newest snapshot,
-/// token counts, the rankings of the last queries, what is known of the texts of resources, and the
+/// token counts, the rankings of the last queries, compiled schemas, what is known of the texts of resources, and the
 /// host's rules for them.
 #[derive(Debug)]
 pub struct Composer {
@@ -29,6 +30,7 @@ pub struct Composer {
     pub(super) hooks: Hooks,
     pub(super) governance: Arc<Governance>,
     pub(super) known: Arc<KnownTexts>,
+    pub(super) validators: Validators,
     tools: Searcher,
     resources: Searcher,
     /// The resources as they are searched, by the snapshot and by what was known when they were made.
@@ -50,6 +52,7 @@ impl Composer {
             hooks: Hooks::new(),
             governance: Arc::default(),
             known: Arc::default(),
+            validators: Validators::new(),
             tools: Searcher::new(Arc::clone(&retriever)),
             resources: Searcher::new(retriever),
             searchable: tokio::sync::Mutex::default(),

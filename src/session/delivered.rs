@@ -1,7 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{deliver::is_current, delivery::Delivery};
-use crate::{catalog::Catalog, id::ToolId, render::ToolSpec, retrieval::Filter};
+use crate::{
+    catalog::Catalog,
+    id::ToolId,
+    render::{ToolKind, ToolSpec},
+    retrieval::Filter,
+};
 
 /// Which tools the model has in a turn, and how they came to be there.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,9 +54,18 @@ impl Delivered {
         Self { policy, turn, offered, joined, withheld, changed, gone }
     }
 
-    /// The names that may be called, if there are others before the model.
-    pub(super) fn mask(&self) -> Option<BTreeSet<String>> {
-        (!self.gone.is_empty()).then(|| self.offered.keys().cloned().collect())
+    /// The names that may be called, if there are others before the model: of the array, and of what
+    /// joined in the provider's own form. The host's own tools are among them.
+    pub(super) fn mask(&self, array: &[ToolSpec]) -> Option<BTreeSet<String>> {
+        if self.gone.is_empty() {
+            return None;
+        }
+        let may = |tool: &&ToolSpec| tool.kind != ToolKind::Server || self.offered.contains_key(&tool.exposed);
+        let mut names: BTreeSet<_> = array.iter().filter(may).map(|tool| tool.exposed.clone()).collect();
+        if self.policy == Delivery::Deferred {
+            names.extend(self.offered.keys().cloned());
+        }
+        Some(names)
     }
 
     /// What it did to the prefix, if it changed what stood there.

@@ -3,10 +3,18 @@
 //! A [`Session`] is made by a host, or from a [`Composer`] by hand. [`Session::turn`] starts a
 //! turn; [`Turn::build`] retrieves, selects, attaches and lays out; the [`Context`] then renders
 //! for any provider, tells what was decided and why, and routes the names that the model uses.
-//! Each turn ranks anew. The session remembers which names it offered, so that a call from an
-//! earlier turn still finds its tool, and what was asked and used last, so that "yes, do it" is
-//! given the tools that it means. [`Turn::prompt`] takes up a prompt that the user invoked, and
-//! [`Session::drift`] says what became of it since.
+//!
+//! How tools reach the model turn after turn is the session's [`Delivery`]. By default each turn has
+//! the tools that it needs and no others; under the other policies the session holds what the prefix
+//! holds, word for word, and what later turns need joins at the tail, so that the provider's prompt
+//! cache keeps hitting. [`Session::dispatch`] then answers the model's searches and checks its calls;
+//! [`Session::sent`] says what the cache should make of a request, and [`Session::observe_usage`] why it
+//! did not. [`Session::to_json`] and [`Session::restore`] carry it over a restart.
+//!
+//! The session remembers which names it offered, so that a call from an earlier turn still finds its
+//! tool, and what was asked and used last, so that "yes, do it" is given the tools that it means.
+//! [`Turn::prompt`] takes up a prompt that the user invoked, and [`Session::drift`] says what became of
+//! it since.
 
 mod auto;
 mod composer;
@@ -14,6 +22,7 @@ mod context;
 mod deliver;
 mod delivered;
 mod delivery;
+mod dispatch;
 mod event;
 mod hooks;
 mod instructions;
@@ -37,6 +46,7 @@ pub use self::{
     context::{Context, Timings},
     delivered::Delivered,
     delivery::Delivery,
+    dispatch::Dispatched,
     event::SessionEvent,
     hooks::Hooks,
     instructions::{Instructions, ServerInstructions},
@@ -67,7 +77,10 @@ pub struct Session {
     composer: Arc<Composer>,
     options: SessionOptions,
     now: Timestamp,
+    /// Every tool that it ever offered, by exposed name.
     offered: BTreeMap<String, ToolId>,
+    /// Those that the model has since the last turn.
+    told: BTreeMap<String, ToolId>,
     memory: Memory,
     /// The prompts that it took up, oldest first.
     invoked: Vec<Invoked>,
@@ -99,6 +112,7 @@ impl Session {
             options,
             now,
             offered: BTreeMap::new(),
+            told: BTreeMap::new(),
             memory: Memory::default(),
             invoked: Vec::new(),
             record: Record::default(),
@@ -129,6 +143,15 @@ impl Session {
     /// the prefix anew.
     pub fn event(&mut self, event: SessionEvent) {
         self.event = Some(event);
+    }
+
+    /// Goes on with another model or another provider: `options` hold from the next turn on, which makes
+    /// the prefix anew. The host's messages render for every provider.
+    pub fn switch(&mut self, options: SessionOptions) {
+        let name = |options: &SessionOptions| options.provider.as_ref().map(|provider| provider.name());
+        let same = name(&self.options) == name(&options);
+        self.event(if same { SessionEvent::ModelSwitched } else { SessionEvent::ProviderSwitched });
+        self.options = options;
     }
 
     /// How tools reach the model: what [`Delivery::Auto`] chose. `None` before the first turn.

@@ -235,6 +235,7 @@ impl<'a> Turn<'a> {
         let layout = self.layout(&messages, &delivered);
         timings.layout = clock.lap();
         self.session.offered.extend(delivered.offered.iter().map(|(name, tool)| (name.clone(), tool.clone())));
+        self.session.told.clone_from(&delivered.offered);
         self.session.memory.turn(&self.query, &selection);
         self.session.filter = Some((self.filter, options));
         self.session.remember(self.invoked);
@@ -298,7 +299,7 @@ impl<'a> Turn<'a> {
         // They keep to a budget in tokens already.
         layout.max_instruction_chars = usize::MAX;
         self.session.record.lay_out(&mut layout, messages);
-        layout.allowed = delivered.mask();
+        layout.allowed = delivered.mask(&layout.tools);
         layout
     }
 }

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use proem::{
     Host, Session, TokenBudget,
     client::MemoryClient,
+    cost::{MissReason, PriceSheet, Verdict},
     id::{ResourceId, ToolId},
     prefix::{Prefix, PrefixDiff},
     protocol::{Resource, Tool},
-    render::{Anthropic, Message, Request, SectionKind, ToolKind},
+    render::{Anthropic, Message, OpenAiChat, Request, SectionKind, ToolKind},
     retrieval::{Filter, Lexical},
     session::{Context, Delivery, SessionEvent, SessionOptions},
     tokens::BytesPerToken,
@@ -241,7 +242,7 @@ async fn what_a_later_filter_keeps_back_stays_in_the_prefix_and_is_not_called() 
     assert_eq!(front(&first.render(&Anthropic::new())), front(&later.render(&Anthropic::new())));
     assert!(later.route("merge").is_err() && later.route("rebase").is_ok());
     let allowed = later.layout().allowed.as_ref().unwrap();
-    assert!(!allowed.contains("merge") && allowed.contains("rebase"));
+    assert!(!allowed.contains("merge") && allowed.contains("rebase") && allowed.contains("search_tools"));
 }
 
 #[tokio::test]
@@ -309,6 +310,67 @@ async fn a_resource_that_its_server_lists_otherwise_is_read_again_though_nobody_
     assert_eq!(request.as_str().matches("supersedes=").count(), 1, "{request}");
     let once = talk.turn("and another one").await.render(&Anthropic::new());
     assert_eq!(once.as_str().matches("on Monday").count(), 1, "{once}");
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on_with_another_provider() {
+    let host = host_of(clients()).await;
+    let mut talk = Talk::new(start(&host, options(Delivery::Deferred)));
+    talk.turn(QUESTIONS[0]).await;
+    let joined = talk.turn(QUESTIONS[1]).await.render(&Anthropic::new());
+    assert!(joined.as_str().contains("tool_reference"), "{joined}");
+    talk.session.used(&ToolId::new("mail".parse().unwrap(), "send_mail"));
+    talk.session.switch(SessionOptions::new().with_delivery(Delivery::Deferred).with_provider(OpenAiChat::new()));
+    let context = talk.turn(QUESTIONS[2]).await;
+    assert_eq!(talk.session.delivery(), Some(Delivery::Bridge));
+    let request = context.render(&OpenAiChat::new());
+    assert!(array(&context).contains(&"send_mail") && array(&context).contains(&"call_tool"), "{request}");
+    let sent = talk.session.sent(&request, "2026-10-01T00:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!(sent.diff, None);
+}
+
+#[tokio::test]
+async fn usage_is_compared_with_what_was_expected_and_a_missed_hit_is_told() {
+    let host = host_of(clients()).await;
+    let prices = PriceSheet::named("anthropic/claude-sonnet-4-6").unwrap().clone();
+    let mut session = start(&host, options(Delivery::Deferred).with_prices(prices));
+    let error = session.observe_usage(&json!({"input_tokens": 1, "output_tokens": 1})).unwrap_err().to_string();
+    assert!(error.contains("no request"), "{error}");
+    // Long enough to be kept.
+    let system = "Be careful with what is not yours. ".repeat(300);
+    let (mut history, mut now) = (Vec::new(), jiff::Timestamp::UNIX_EPOCH);
+    for (i, question) in QUESTIONS.into_iter().enumerate() {
+        let turn = session.turn(question).messages(history.clone()).system(&system);
+        let request = turn.build().await.unwrap().render(&Anthropic::new());
+        now += jiff::SignedDuration::from_secs(60);
+        let sent = session.sent(&request, now).unwrap();
+        let predicted = sent.predicted.unwrap();
+        assert_eq!((sent.diff.is_some(), predicted.read > 0), (i > 0, i > 0), "{predicted:?}");
+        assert!(sent.diff.is_none_or(|diff| diff.extends) && sent.decision.is_none());
+        history.extend([Message::user(question), Message::assistant("Done.")]);
+        // The last one is billed as if nothing had been there.
+        let read = if i < 2 { predicted.read } else { 0 };
+        let written = predicted.total_written() + predicted.read - read;
+        let billed = json!({"usage": {
+            "input_tokens": predicted.uncached, "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written, "output_tokens": 10,
+        }});
+        let observed = session.observe_usage(&billed).unwrap();
+        match observed.verdict.unwrap() {
+            Verdict::AsPredicted => assert!(i < 2),
+            Verdict::Colder { missed, reason: MissReason::Dropped } => assert_eq!((i, missed), (2, predicted.read)),
+            other => panic!("{other:?}"),
+        }
+        assert!((0.9..1.1).contains(&observed.factor) && observed.cost.unwrap() > 0.0);
+    }
+    // Ten minutes later nothing is left of it, and the prefix is made anew.
+    let turn = session.turn("add an event to the calendar").messages(history).system(&system);
+    let late = now + jiff::SignedDuration::from_secs(600);
+    let context = turn.sending(late).build().await.unwrap();
+    assert!(!array(&context).contains(&"merge"), "{:?}", array(&context));
+    let sent = session.sent(&context.render(&Anthropic::new()), late).unwrap();
+    assert_eq!(sent.decision.as_deref(), Some("the prefix was made anew: the provider forgot the prefix"));
+    assert_eq!(sent.predicted.unwrap().read, 0);
 }
 
 #[test]

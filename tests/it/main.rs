@@ -19,6 +19,8 @@ mod command_line;
 mod command_prompts;
 #[cfg(feature = "cli")]
 mod command_resources;
+#[cfg(all(feature = "cli", feature = "eval"))]
+mod command_simulate;
 mod content;
 #[cfg(feature = "tantivy")]
 mod conversation;
@@ -28,6 +30,9 @@ mod deferral;
 mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
+mod discovery;
+#[cfg(feature = "tantivy")]
+mod dispatch;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod eval;
 #[cfg(feature = "tantivy")]
@@ -69,6 +74,8 @@ mod resources;
 #[cfg(feature = "eval")]
 mod selection;
 mod session;
+#[cfg(all(feature = "bundled", feature = "eval", feature = "tiktoken"))]
+mod simulate;
 #[cfg(feature = "tantivy")]
 mod taxonomy;
 mod templates;

@@ -19,6 +19,8 @@ mod reference;
 mod resources;
 mod retriever;
 mod search;
+#[cfg(feature = "eval")]
+mod simulate;
 mod sources;
 
 use std::process::ExitCode;
@@ -35,7 +37,7 @@ async fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("PROEM_LOG").unwrap_or_else(|_| EnvFilter::new("off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match cli.command {
-        Command::Plan(args) => plan::run(args).await,
+        Command::Plan(args) => plan::run(*args).await,
         Command::Catalog(args) => catalog::run(args).await,
         Command::Resources(args) => resources::run(args).await,
         Command::Read(args) => read::run(args).await,
@@ -49,6 +51,8 @@ async fn main() -> ExitCode {
         },
         #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args),
+        #[cfg(feature = "eval")]
+        Command::Simulate(args) => simulate::run(args).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

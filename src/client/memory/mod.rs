@@ -142,6 +142,13 @@ impl MemoryClient {
         self
     }
 
+    /// Sets all that the server says of itself, its instructions included.
+    #[must_use]
+    pub fn with_info(self, info: ServerInfo) -> Self {
+        self.state().info = info;
+        self
+    }
+
     /// Adds an item as a server would send it, whole or broken.
     #[must_use]
     pub fn with_raw(self, kind: ListKind, item: Value) -> Self {

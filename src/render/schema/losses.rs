@@ -19,7 +19,7 @@ pub(super) struct Told(Vec<(String, String)>);
 struct Step<'a> {
     name: &'a str,
     index: Option<usize>,
-    outer: Option<&'a Step<'a>>,
+    outer: Option<&'a Self>,
 }
 
 impl Told {

@@ -126,7 +126,7 @@ pub(super) fn gemini(schema: &Value) -> Vec<String> {
             }
         }
         for name in node.get("required").and_then(Value::as_array).into_iter().flatten() {
-            if !name.as_str().is_some_and(|name| node["properties"].get(name).is_some()) {
+            if name.as_str().is_none_or(|name| node["properties"].get(name).is_none()) {
                 fault(&format!("required: property {name} is not defined"));
             }
         }

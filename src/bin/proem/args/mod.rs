@@ -12,12 +12,12 @@ mod resources;
 mod retriever;
 mod search;
 mod session;
+#[cfg(feature = "eval")]
+mod simulate;
 mod sources;
 
 use clap::{Parser, Subcommand};
 
-#[cfg(feature = "eval")]
-pub(crate) use self::eval::{EvalArgs, QueriesArg};
 pub(crate) use self::{
     catalog::CatalogArgs,
     diff::DiffArgs,
@@ -31,7 +31,12 @@ pub(crate) use self::{
     retriever::{EmbedderArg, RetrieverArg, RetrieverArgs},
     search::SearchArgs,
     session::SessionArgs,
-    sources::SourceArgs,
+    sources::{SourceArgs, Sources},
+};
+#[cfg(feature = "eval")]
+pub(crate) use self::{
+    eval::{EvalArgs, QueriesArg},
+    simulate::SimulateArgs,
 };
 
 /// Compose what stands before the question: the MCP tools and resources that one request needs.
@@ -48,7 +53,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what a request would be given: tools, resources, and what that saves
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// List what all servers offer
     Catalog(CatalogArgs),
     /// Show which resources a request would be given, and which not, with reasons
@@ -72,4 +77,11 @@ pub(crate) enum Command {
     /// Measure retrieval on benchmark sets
     #[cfg(feature = "eval")]
     Eval(EvalArgs),
+    /// Replay recorded conversations: what each way of delivering tools costs, and what it offers
+    ///
+    /// Real sessions and real requests, and a model of each provider's prompt cache in place of the
+    /// provider: no model is called. Every conversation begins with an empty cache. Cost is that of
+    /// the input.
+    #[cfg(feature = "eval")]
+    Simulate(SimulateArgs),
 }
