@@ -1,4 +1,5 @@
-//! How long does it take to write a request of 64 tools and 20 messages, for each provider?
+//! How long does it take to write a request of 64 tools and 20 messages, for each provider? And how long if the
+//! tools are those of the turn before?
 //!
 //! Corpus: the first 64 tools of `corpus`, and a conversation of 20 messages of 400 bytes, every
 //! fourth of which calls a tool whose result is the next. Caveat: rendering is linear in what is
@@ -15,7 +16,8 @@ use criterion::BenchmarkId;
 use proem::{
     protocol::Role,
     render::{
-        Anthropic, BedrockConverse, Block, Gemini, Layout, Message, OpenAiChat, OpenAiResponses, Provider, ToolSpec,
+        Anthropic, BedrockConverse, Block, Gemini, Layout, Memo, Message, OpenAiChat, OpenAiResponses, Provider,
+        ToolSpec,
     },
 };
 use serde_json::Map;
@@ -31,6 +33,11 @@ fn main() {
         println!("{}: {} bytes", provider.name(), request.as_str().len());
         group.bench_function(BenchmarkId::new("64_tools_20_messages", provider.name()), |b| {
             b.iter(|| provider.render(&layout));
+        });
+        // The next turn of a conversation: its messages grow, its tools are those of the turn before.
+        let memo = Memo::new();
+        group.bench_function(BenchmarkId::new("the_same_with_a_memo", provider.name()), |b| {
+            b.iter(|| provider.render_with(&layout, &memo));
         });
     }
     group.finish();

@@ -96,13 +96,13 @@ pub fn write_string(out: &mut String, text: &str) {
 
 /// How many bytes from the first on stand for themselves in a JSON string.
 pub(crate) fn plain_bytes(bytes: &[u8]) -> usize {
-    /// As many as a register holds, so that they are compared at once.
-    const STEP: usize = 16;
-    let is_escaped = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-    let steps = bytes.chunks_exact(STEP).take_while(|step| !step.iter().fold(false, |any, b| any | is_escaped(*b)));
-    let start = steps.count() * STEP;
+    // Without `||`, so that the bytes of a step are compared at once.
+    let is_escaped = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
+    let (steps, _) = bytes.as_chunks::<32>();
+    let has_none = |step: &&[u8; 32]| !step.iter().fold(false, |any, byte| any | is_escaped(*byte));
+    let start = steps.iter().take_while(has_none).count() * 32;
     let rest = bytes.get(start..).unwrap_or_default();
-    start + rest.iter().position(|b| is_escaped(*b)).unwrap_or(rest.len())
+    start + rest.iter().position(|byte| is_escaped(*byte)).unwrap_or(rest.len())
 }
 
 fn write_value(out: &mut String, value: &Value) {

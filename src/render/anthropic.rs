@@ -5,21 +5,25 @@ use super::{
     choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
+    memo::Memo,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
-    strict::{StrictRules, strict},
+    strict::StrictRules,
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, joined, system, turns, user_first},
 };
 
-const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT };
+const RULES: ToolRules = ToolRules { provider: "Anthropic", max_tools: None, schema: schema::PLAIN_ROOT, strict: None };
 
 /// Anthropic's page on structured outputs, complexity limits.
-const STRICT: StrictRules = StrictRules {
-    schema: schema::ANTHROPIC_STRICT,
-    max_tools: Some(20),
-    max_freedom: Some(schema::Freedom { optional: 24, unions: 16 }),
+const STRICT_RULES: ToolRules = ToolRules {
+    strict: Some(StrictRules {
+        schema: schema::ANTHROPIC_STRICT,
+        max_tools: Some(20),
+        max_freedom: Some(schema::Freedom { optional: 24, unions: 16 }),
+    }),
+    ..RULES
 };
 
 /// Anthropic Messages.
@@ -202,27 +206,11 @@ impl Anthropic {
         }
         Json::Object(fields)
     }
-}
 
-impl Provider for Anthropic {
-    fn name(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn max_tools(&self) -> Option<usize> {
-        RULES.max_tools
-    }
-
-    fn deferral(&self) -> Deferral {
-        if self.additions { Deferral::Anywhere } else { Deferral::Results }
-    }
-
-    fn render(&self, layout: &Layout) -> Request {
+    fn write(&self, layout: &Layout, memo: Option<&Memo>) -> Request {
         let mut report = RenderReport::default();
-        let mut tools = ready(&layout.tools, &RULES, &mut report);
-        if self.strict_tools {
-            strict(&mut tools, &STRICT, &mut report);
-        }
+        let rules = if self.strict_tools { &STRICT_RULES } else { &RULES };
+        let tools = ready(&layout.tools, rules, memo, &mut report);
         let system = system(layout, &mut report);
         // The API refuses an array in which every tool is deferred.
         let deferral = if tools.is_empty() { Deferral::None } else { self.deferral() };
@@ -292,6 +280,28 @@ impl Provider for Anthropic {
             body.field("tool_choice", &choice);
         }
         body.finish(joining, report)
+    }
+}
+
+impl Provider for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn max_tools(&self) -> Option<usize> {
+        RULES.max_tools
+    }
+
+    fn deferral(&self) -> Deferral {
+        if self.additions { Deferral::Anywhere } else { Deferral::Results }
+    }
+
+    fn render(&self, layout: &Layout) -> Request {
+        self.write(layout, None)
+    }
+
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        self.write(layout, Some(memo))
     }
 }
 

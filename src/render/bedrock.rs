@@ -6,6 +6,7 @@ use super::{
     joining::Joining,
     layout::Layout,
     lists::messages,
+    memo::Memo,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "Bedrock", max_tools: None, schema: schema::BEDROCK };
+const RULES: ToolRules = ToolRules { provider: "Bedrock", max_tools: None, schema: schema::BEDROCK, strict: None };
 
 /// The name of the tool that stands where a conversation holds calls and the request no tools.
 const NO_TOOL: &str = "no_tool";
@@ -153,20 +154,10 @@ impl BedrockConverse {
             Json::Object(vec![("cachePoint", Json::Object(fields))])
         })
     }
-}
 
-impl Provider for BedrockConverse {
-    fn name(&self) -> &'static str {
-        "bedrock"
-    }
-
-    fn max_tools(&self) -> Option<usize> {
-        RULES.max_tools
-    }
-
-    fn render(&self, layout: &Layout) -> Request {
+    fn write(&self, layout: &Layout, memo: Option<&Memo>) -> Request {
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let tools = ready(&layout.tools, &RULES, memo, &mut report);
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral());
         let mut turns = turns(layout, &mut joining, &mut report);
@@ -213,6 +204,24 @@ impl Provider for BedrockConverse {
             }
         });
         body.finish(joining, report)
+    }
+}
+
+impl Provider for BedrockConverse {
+    fn name(&self) -> &'static str {
+        "bedrock"
+    }
+
+    fn max_tools(&self) -> Option<usize> {
+        RULES.max_tools
+    }
+
+    fn render(&self, layout: &Layout) -> Request {
+        self.write(layout, None)
+    }
+
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        self.write(layout, Some(memo))
     }
 }
 

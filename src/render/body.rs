@@ -6,7 +6,7 @@ use super::{
     request::{Request, Section, SectionKind},
     tools::ReadyTool,
 };
-use crate::json::{Digest, write_string};
+use crate::json::write_string;
 
 /// A small piece of a body, written with its keys sorted. Borrows, so that pictures and schemas
 /// are not copied on the way.
@@ -94,8 +94,7 @@ impl Body {
     pub(super) fn end_section(&mut self) {
         if let Some((kind, Some(start))) = self.open.take() {
             let range = start..self.text.len();
-            let digest = Digest::of_bytes(self.text.get(range.clone()).unwrap_or_default());
-            self.sections.push(Section { kind, range, digest });
+            self.sections.push(Section { kind, range });
         }
     }
 

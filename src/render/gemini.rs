@@ -7,6 +7,7 @@ use super::{
     joining::Joining,
     layout::Layout,
     lists::{Placed, messages},
+    memo::Memo,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "Gemini", max_tools: Some(128), schema: schema::GEMINI };
+const RULES: ToolRules = ToolRules { provider: "Gemini", max_tools: Some(128), schema: schema::GEMINI, strict: None };
 
 /// What `parametersJsonSchema` takes.
 const JSON_SCHEMA_RULES: ToolRules = ToolRules { schema: schema::PLAIN_ROOT, ..RULES };
@@ -137,21 +138,11 @@ impl Gemini {
         );
         Some(Json::Object(vec![("functionCallingConfig", Json::Object(config))]))
     }
-}
 
-impl Provider for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn max_tools(&self) -> Option<usize> {
-        RULES.max_tools
-    }
-
-    fn render(&self, layout: &Layout) -> Request {
+    fn write(&self, layout: &Layout, memo: Option<&Memo>) -> Request {
         let mut report = RenderReport::default();
         let rules = if self.json_schema { &JSON_SCHEMA_RULES } else { &RULES };
-        let tools = ready(&layout.tools, rules, &mut report);
+        let tools = ready(&layout.tools, rules, memo, &mut report);
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, rules, self.deferral());
         let mut turns = turns(layout, &mut joining, &mut report);
@@ -192,6 +183,24 @@ impl Provider for Gemini {
             body.field("toolConfig", &choice);
         }
         body.finish(joining, report)
+    }
+}
+
+impl Provider for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn max_tools(&self) -> Option<usize> {
+        RULES.max_tools
+    }
+
+    fn render(&self, layout: &Layout) -> Request {
+        self.write(layout, None)
+    }
+
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        self.write(layout, Some(memo))
     }
 }
 

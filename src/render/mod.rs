@@ -90,6 +90,7 @@ mod gemini;
 mod joining;
 mod layout;
 mod lists;
+mod memo;
 mod message;
 mod openai_chat;
 mod openai_responses;
@@ -108,6 +109,7 @@ pub use self::{
     bedrock::BedrockConverse,
     gemini::Gemini,
     layout::{AttachedImage, Attachment, Layout, ToolChoice, ToolKind, ToolSpec},
+    memo::Memo,
     message::{Block, Message},
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,
@@ -132,6 +134,13 @@ pub trait Provider: fmt::Debug + Send + Sync {
 
     /// Renders the layout. Never fails: a tool that cannot be rendered is left out alone and reported.
     fn render(&self, layout: &Layout) -> Request;
+
+    /// Renders the layout, with what `memo` knows of its array of tools: the same bytes, sooner. Default: as
+    /// [`Self::render`], without asking it.
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        let _ = memo;
+        self.render(layout)
+    }
 }
 
 /// Where a provider takes tools besides the array at the front of the request: what

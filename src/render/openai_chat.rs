@@ -4,19 +4,23 @@ use super::{
     choice::{Choice, choice, not_held_back},
     joining::Joining,
     layout::Layout,
+    memo::Memo,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
-    strict::{StrictRules, strict},
+    strict::StrictRules,
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, Turn, result_text, system, turns},
 };
 use crate::protocol::Role;
 
-const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI, strict: None };
 
 /// OpenAI's guide on structured outputs knows no limit over the tools of a request.
-const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
+const STRICT_RULES: ToolRules = ToolRules {
+    strict: Some(StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None }),
+    ..RULES
+};
 
 /// OpenAI Chat Completions, and the many endpoints that speak it.
 ///
@@ -192,23 +196,11 @@ impl OpenAiChat {
         }
         Json::Object(fields)
     }
-}
 
-impl Provider for OpenAiChat {
-    fn name(&self) -> &'static str {
-        "openai-chat"
-    }
-
-    fn max_tools(&self) -> Option<usize> {
-        RULES.max_tools
-    }
-
-    fn render(&self, layout: &Layout) -> Request {
+    fn write(&self, layout: &Layout, memo: Option<&Memo>) -> Request {
         let mut report = RenderReport::default();
-        let mut tools = ready(&layout.tools, &RULES, &mut report);
-        if self.strict_tools {
-            strict(&mut tools, &STRICT, &mut report);
-        }
+        let rules = if self.strict_tools { &STRICT_RULES } else { &RULES };
+        let tools = ready(&layout.tools, rules, memo, &mut report);
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral());
         let turns = turns(layout, &mut joining, &mut report);
@@ -256,6 +248,24 @@ impl Provider for OpenAiChat {
             body.field("tool_choice", &choice);
         }
         body.finish(joining, report)
+    }
+}
+
+impl Provider for OpenAiChat {
+    fn name(&self) -> &'static str {
+        "openai-chat"
+    }
+
+    fn max_tools(&self) -> Option<usize> {
+        RULES.max_tools
+    }
+
+    fn render(&self, layout: &Layout) -> Request {
+        self.write(layout, None)
+    }
+
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        self.write(layout, Some(memo))
     }
 }
 

@@ -7,19 +7,23 @@ use super::{
     delimit,
     joining::Joining,
     layout::Layout,
+    memo::Memo,
     report::RenderReport,
     request::{Request, SectionKind},
     schema,
-    strict::{StrictRules, strict},
+    strict::StrictRules,
     tools::{ReadyTool, ToolRules, ready},
     turns::{Part, Turn, result_text, system, turns},
 };
 use crate::{id::ServerId, protocol::Role};
 
-const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI };
+const RULES: ToolRules = ToolRules { provider: "OpenAI", max_tools: Some(128), schema: schema::OPENAI, strict: None };
 
 /// OpenAI's guide on structured outputs knows no limit over the tools of a request.
-const STRICT: StrictRules = StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None };
+const STRICT_RULES: ToolRules = ToolRules {
+    strict: Some(StrictRules { schema: schema::OPENAI_STRICT, max_tools: None, max_freedom: None }),
+    ..RULES
+};
 
 /// OpenAI Responses.
 ///
@@ -182,27 +186,11 @@ impl OpenAiResponses {
         }
         Json::Object(fields)
     }
-}
 
-impl Provider for OpenAiResponses {
-    fn name(&self) -> &'static str {
-        "openai-responses"
-    }
-
-    fn max_tools(&self) -> Option<usize> {
-        RULES.max_tools
-    }
-
-    fn deferral(&self) -> Deferral {
-        if self.tool_search { Deferral::Anywhere } else { Deferral::None }
-    }
-
-    fn render(&self, layout: &Layout) -> Request {
+    fn write(&self, layout: &Layout, memo: Option<&Memo>) -> Request {
         let mut report = RenderReport::default();
-        let mut tools = ready(&layout.tools, &RULES, &mut report);
-        if self.strict_tools {
-            strict(&mut tools, &STRICT, &mut report);
-        }
+        let rules = if self.strict_tools { &STRICT_RULES } else { &RULES };
+        let tools = ready(&layout.tools, rules, memo, &mut report);
         let system = system(layout, &mut report);
         let mut joining = Joining::new(&tools, &RULES, self.deferral()).with_bare_searches();
         let turns = turns(layout, &mut joining, &mut report);
@@ -279,6 +267,28 @@ impl Provider for OpenAiResponses {
             body.field("tool_choice", &choice);
         }
         body.finish(joining, report)
+    }
+}
+
+impl Provider for OpenAiResponses {
+    fn name(&self) -> &'static str {
+        "openai-responses"
+    }
+
+    fn max_tools(&self) -> Option<usize> {
+        RULES.max_tools
+    }
+
+    fn deferral(&self) -> Deferral {
+        if self.tool_search { Deferral::Anywhere } else { Deferral::None }
+    }
+
+    fn render(&self, layout: &Layout) -> Request {
+        self.write(layout, None)
+    }
+
+    fn render_with(&self, layout: &Layout, memo: &Memo) -> Request {
+        self.write(layout, Some(memo))
     }
 }
 

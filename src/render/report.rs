@@ -19,6 +19,13 @@ impl RenderReport {
     pub fn is_empty(&self) -> bool {
         self.repaired.is_empty() && self.quarantined.is_empty() && self.notes.is_empty()
     }
+
+    /// Adds what another says.
+    pub(super) fn append(&mut self, other: Self) {
+        self.repaired.extend(other.repaired);
+        self.quarantined.extend(other.quarantined);
+        self.notes.extend(other.notes);
+    }
 }
 
 impl fmt::Display for RenderReport {

@@ -37,14 +37,14 @@ impl Request {
         let mut read = Vec::new();
         let mut end = 0;
         for (kind, range) in sections {
-            let Some(bytes) = body.get(range.clone()).filter(|_| range.start >= end) else {
+            if range.start < end || body.get(range.clone()).is_none() {
                 return Err(Error::invalid(
                     format!("section `{kind}` of a request"),
                     "its range does not lie in the body after the one before",
                 ));
-            };
+            }
             end = range.end;
-            read.push(Section { kind, digest: Digest::of_bytes(bytes), range });
+            read.push(Section { kind, range });
         }
         Ok(Self { body, sections: read, tools: BTreeMap::new(), report: RenderReport::default() })
     }
@@ -99,7 +99,14 @@ impl Request {
     /// same. The model's name is not in it, though providers keep a cache for each model.
     pub fn prefix_digest(&self) -> Digest {
         let prefix = self.sections.iter().filter(|section| section.kind != SectionKind::Messages);
-        Digest::of_parts(prefix.flat_map(|section| [section.kind.as_str().as_bytes(), section.digest.as_bytes()]))
+        let parts: Vec<_> = prefix.map(|section| (section.kind, self.section_digest(section))).collect();
+        Digest::of_parts(parts.iter().flat_map(|(kind, digest)| [kind.as_str().as_bytes(), digest.as_bytes()]))
+    }
+
+    /// The digest of one section's bytes. Computed when it is asked for, since that takes as long as
+    /// rendering the section does.
+    pub fn section_digest(&self, section: &Section) -> Digest {
+        Digest::of_bytes(self.body.get(section.range.clone()).unwrap_or_default())
     }
 
     /// The tool that the model means by a name in this request; `None` if it was not offered.
@@ -140,8 +147,6 @@ pub struct Section {
     pub kind: SectionKind,
     /// Its bytes in [`Request::as_str`].
     pub range: Range<usize>,
-    /// The digest of these bytes.
-    pub digest: Digest,
 }
 
 impl Section {

@@ -2,8 +2,10 @@ use std::collections::BTreeSet;
 
 use super::{
     layout::ToolSpec,
+    memo::Memo,
     report::{QuarantinedTool, RenderReport, RepairedTool},
     schema,
+    strict::{StrictRules, strict},
 };
 use crate::{catalog::ExposedName, protocol::Schema};
 
@@ -16,6 +18,8 @@ pub(super) struct ToolRules {
     pub(super) max_tools: Option<usize>,
     /// What is done to a schema, in this order.
     pub(super) schema: &'static schema::Rules,
+    /// What its strict mode asks, if that is asked for.
+    pub(super) strict: Option<StrictRules>,
 }
 
 /// A tool that goes into the request.
@@ -42,7 +46,22 @@ impl<'a> ReadyTool<'a> {
 }
 
 /// The tools of the array, in its order; the report says what became of the others.
-pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut RenderReport) -> Vec<ReadyTool<'a>> {
+pub(super) fn ready<'a>(
+    tools: &'a [ToolSpec],
+    rules: &'static ToolRules,
+    memo: Option<&Memo>,
+    report: &mut RenderReport,
+) -> Vec<ReadyTool<'a>> {
+    let (ready, of_tools) = match memo {
+        Some(memo) => memo.ready(tools, rules, || make(tools, rules)),
+        None => make(tools, rules),
+    };
+    report.append(of_tools);
+    ready
+}
+
+fn make<'a>(tools: &'a [ToolSpec], rules: &ToolRules) -> (Vec<ReadyTool<'a>>, RenderReport) {
+    let mut report = RenderReport::default();
     let mut candidates: Vec<_> =
         tools.iter().map(|spec| (spec, schema::repair(&spec.input_schema, rules.schema))).collect();
     // The schema decides only between tools that are the same in all else.
@@ -59,12 +78,15 @@ pub(super) fn ready<'a>(tools: &'a [ToolSpec], rules: &ToolRules, report: &mut R
         } else {
             Ok(())
         };
-        if let Some(tool) = admit(spec, repaired, place, report) {
+        if let Some(tool) = admit(spec, repaired, place, &mut report) {
             names.insert(spec.exposed.as_str());
             ready.push(tool);
         }
     }
-    ready
+    if let Some(rules) = &rules.strict {
+        strict(&mut ready, rules, &mut report);
+    }
+    (ready, report)
 }
 
 pub(super) const NAME_IS_TAKEN: &str = "another tool of this request has the same name";

@@ -295,7 +295,7 @@ impl PrefixReport {
     fn new(context: &Context, request: &Request) -> Self {
         let sections = request.sections().iter().map(|section| SectionReport {
             name: section.kind.as_str(),
-            digest: section.digest,
+            digest: request.section_digest(section),
             bytes: section.bytes(),
             tokens: context.counts().count(request.section_str(section.kind).unwrap_or_default()),
         });
