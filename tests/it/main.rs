@@ -30,9 +30,9 @@ mod deferral;
 mod delivery;
 #[cfg(all(feature = "demo", feature = "tantivy", feature = "tiktoken"))]
 mod demo;
+mod discovery;
 #[cfg(feature = "tantivy")]
 mod dispatch;
-mod discovery;
 #[cfg(all(feature = "bundled", feature = "eval"))]
 mod eval;
 #[cfg(feature = "tantivy")]
