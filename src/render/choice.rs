@@ -91,7 +91,7 @@ mod tests {
         },
     };
 
-    const RULES: ToolRules = ToolRules { provider: "any", max_tools: None, schema: PLAIN_ROOT };
+    const RULES: ToolRules = ToolRules { provider: "any", max_tools: None, schema: PLAIN_ROOT, strict: None };
 
     /// What becomes of a choice in a request with these tools, and the notes.
     fn of(choice: ToolChoice, allowed: Option<&[&str]>, tools: &[&str]) -> (String, Vec<String>) {
@@ -104,7 +104,7 @@ mod tests {
             layout = layout.with_allowed(names.iter().map(ToString::to_string));
         }
         let mut report = RenderReport::default();
-        let tools = ready(&layout.tools, &RULES, &mut report);
+        let tools = ready(&layout.tools, &RULES, None, &mut report);
         let joining = Joining::new(&tools, &RULES, Deferral::None);
         let choice = super::choice(&layout, &joining, &mut report);
         (format!("{choice:?}"), report.notes)
