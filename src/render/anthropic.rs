@@ -40,6 +40,11 @@ const STRICT_RULES: ToolRules = ToolRules {
 /// since the API takes references alone. Claude Opus 4.5 and Sonnet 4.5, and later models, know this
 /// (Anthropic, tool search); no header is needed on Anthropic's own API.
 ///
+/// `tool_choice` is no part of the prefix, but a change of it makes the cached messages useless; tools and
+/// system text stay (Anthropic, prompt caching). With thinking the API takes no choice but
+/// [`Auto`](super::ToolChoice::Auto) and [`None`](super::ToolChoice::None). [`Layout::allowed`] cannot be
+/// said: the report says so, and the host refuses such calls.
+///
 /// Attachments are text blocks between delimiters at the start of the first user message, not
 /// `document` blocks: so the text, its token count and the rule that keeps a server from forging
 /// a delimiter are the same for every provider, and the server is named beside the title.
@@ -53,7 +58,7 @@ pub struct Anthropic {
     strict_tools: bool,
 }
 
-/// How long Anthropic keeps a cached prefix after its last use.
+/// How long a cached prefix of Claude is kept after its last use, by Anthropic and by Bedrock.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum CacheTtl {

@@ -29,6 +29,9 @@ const NO_TOOL: &str = "no_tool";
 /// tools have none where system text and attachments do, as for [`Anthropic`](super::Anthropic): Claude
 /// looks back as far here.
 ///
+/// Neither [`Layout::allowed`] nor [`ToolChoice::None`](super::ToolChoice::None) can be said: the report says so,
+/// and the host refuses such calls.
+///
 /// The API refuses calls and results in messages where the request has no tools: then one tool that
 /// says that there are none stands in their place, with a note.
 #[derive(Clone, Debug)]

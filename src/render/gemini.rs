@@ -224,16 +224,20 @@ fn names<'a>(turns: &'a [Turn<'a>]) -> BTreeMap<&'a str, &'a str> {
 
 /// Gives the first call of each turn a signature: of several calls, the API signs the first alone.
 fn sign(turns: &mut [Turn<'_>], report: &mut RenderReport) {
-    for turn in turns {
-        let Some(first) = turn.parts.iter().position(|part| matches!(part, Part::Call { .. })) else { continue };
-        if !turn.signatures.iter().any(|(part, _)| *part == first) {
-            turn.signatures.push((first, NO_SIGNATURE));
-            if let Some(Part::Call { id, .. }) = turn.parts.get(first) {
-                report
-                    .notes
-                    .push(format!("call `{id}`: it has no signature, the one for calls of other models is set"));
-            }
+    let mut unsigned = Vec::new();
+    for Turn { parts, signatures, .. } in turns {
+        let mut calls = parts.iter().enumerate().filter_map(|(at, part)| match part {
+            Part::Call { id, .. } => Some((at, id)),
+            _ => None,
+        });
+        if let Some((first, id)) = calls.next().filter(|(call, _)| !signatures.iter().any(|(part, _)| part == call)) {
+            signatures.push((first, NO_SIGNATURE));
+            unsigned.push(&**id);
         }
+    }
+    if !unsigned.is_empty() {
+        let calls = unsigned.join(", ");
+        report.notes.push(format!("calls without a signature carry the one for calls of other models: {calls}"));
     }
 }
 

@@ -79,9 +79,9 @@ pub enum Block {
     /// those before the conversation.
     Attachment(Attachment),
     /// A call that the model made, in a message of the model. Every call needs its result in the
-    /// next message: providers refuse a request that lacks one.
+    /// next message: providers refuse a request that lacks one, so the model is told where one is missing.
     ToolCall {
-        /// The provider's id of the call.
+        /// The provider's id of the call; empty where it gives none.
         id: String,
         /// The name that the model used.
         name: String,

@@ -64,6 +64,12 @@
 //! inside cannot open or close one: the rule stands below. It holds for the text of a prompt too,
 //! which stands without delimiters because the user invoked it.
 //!
+//! # Calls
+//! Providers refuse a whole request for one call without its result, an id that stands twice or a name
+//! that a model made up. So each call has one result in the turn after it, in the order of the calls, and
+//! ids and names of a form that all of them take; what was missing or is left out is reported. What a
+//! turn becomes depends on nothing after it.
+//!
 //! # Pictures
 //! A picture of an attachment or a message is a block of the provider's own kind, an attachment's
 //! right after its text. PNG, JPEG, GIF and WebP in well-formed base64 are shown; for everything else

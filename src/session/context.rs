@@ -6,7 +6,7 @@ use crate::{
     catalog::Catalog,
     error::excerpt,
     id::{ResourceId, ToolId},
-    render::{Attachment, Block, Layout, Message, Provider, Request},
+    render::{Attachment, Block, Layout, Memo, Message, Provider, Request},
     resources::{Attached, Refusal},
     retrieval::Query,
     selection::Selection,
@@ -25,6 +25,7 @@ pub struct Context {
     pub(super) layout: Layout,
     pub(super) timings: Timings,
     pub(super) composer: Arc<Composer>,
+    pub(super) memo: Arc<Memo>,
     pub(super) notes: Vec<String>,
 }
 
@@ -114,7 +115,7 @@ impl Context {
     pub fn render(&self, provider: &dyn Provider) -> Request {
         let refused = self.refused(provider.name());
         if refused.is_empty() {
-            return provider.render(&self.layout);
+            return provider.render_with(&self.layout, &self.memo);
         }
         let mut layout = self.layout.clone();
         layout.attachments.retain(|attachment| !refused.contains_key(&attachment.resource));
@@ -124,7 +125,7 @@ impl Context {
             );
         }
         let notes = refused.into_iter().map(|(id, refusal)| format!("{id}: left out: {refusal}"));
-        provider.render(&layout).with_notes(notes)
+        provider.render_with(&layout, &self.memo).with_notes(notes)
     }
 
     /// The attached resources that the host's rules keep from a provider: those of earlier turns too.

@@ -66,7 +66,7 @@ use crate::{
     catalog::Catalog,
     id::ToolId,
     prompts::{Drift, Invoked, drift},
-    render::Message,
+    render::{Memo, Message},
     retrieval::{Filter, Query},
     selection::SelectionOptions,
 };
@@ -92,6 +92,8 @@ pub struct Session {
     /// What the last turn did to the prefix.
     decision: Option<String>,
     wire: Wire,
+    /// What was made of the array of tools, which the next request has again.
+    memo: Arc<Memo>,
 }
 
 impl Session {
@@ -120,6 +122,7 @@ impl Session {
             filter: None,
             decision: None,
             wire: Wire::default(),
+            memo: Arc::default(),
         }
     }
 

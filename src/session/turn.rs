@@ -250,6 +250,7 @@ impl<'a> Turn<'a> {
             layout,
             timings,
             composer,
+            memo: Arc::clone(&self.session.memo),
             notes,
         })
     }

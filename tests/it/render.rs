@@ -4,20 +4,23 @@
 
 #![allow(clippy::unwrap_used, reason = "what is made by hand here is as it should be")]
 
+mod choices;
+mod properties;
+
 use std::{env, fs, path::Path};
 
 use proem::{
     catalog::Catalog,
     id::{ResourceId, ServerId, ToolId},
-    json::canonical,
     protocol::{CallToolResult, ContentBlock, PromptMessage, Role, Tool},
     render::{
         Anthropic, AttachedImage, Attachment, BedrockConverse, Block, CacheTtl, Gemini, Layout, Message, OpenAiChat,
-        OpenAiResponses, Provider, Request, SectionKind, ToolChoice, ToolSpec,
+        OpenAiResponses, Provider, SectionKind, ToolSpec,
     },
 };
-use proptest::prelude::*;
 use serde_json::{Value, json};
+
+pub(crate) use self::properties::layouts;
 
 fn server(name: &str) -> ServerId {
     ServerId::new(name).unwrap()
@@ -59,6 +62,10 @@ pub(crate) fn all_options() -> Vec<Box<dyn Provider>> {
             BedrockConverse::new().with_prefix_ttl(CacheTtl::OneHour).without_tool_breakpoint().without_result_status(),
         ),
     ]
+}
+
+pub(crate) fn all_providers() -> Vec<Box<dyn Provider>> {
+    providers().into_iter().chain(all_options()).collect()
 }
 
 /// Something of everything, with servers that do not behave.
@@ -249,101 +256,6 @@ fn golden_calls() {
 }
 
 #[test]
-fn golden_choices() {
-    let tools = ["merge", "log", "graph"].iter().fold(calls(), |layout, name| layout.with_tool(tool("git", name)));
-    let masked = tools.clone().with_allowed(["log".into(), "merge".into()]);
-    check_golden("choice_allowed.json", providers(), &masked);
-    check_golden("choice_tool.json", providers(), &tools.clone().with_tool_choice(ToolChoice::Tool("log".into())));
-    check_golden("choice_required.json", providers(), &masked.with_tool_choice(ToolChoice::Required));
-    check_golden("choice_none.json", providers(), &tools.with_tool_choice(ToolChoice::None));
-}
-
-#[test]
-fn golden_of_options_that_one_provider_has() {
-    let earlier: Vec<Box<dyn Provider>> = vec![Box::new(Gemini::new().with_earlier_models())];
-    check_golden("earlier_models.json", earlier, &calls());
-    let cached: Vec<Box<dyn Provider>> = vec![Box::new(Gemini::new().with_cached_content("cachedContents/plan"))];
-    check_golden("cached_content.json", cached, &full());
-}
-
-#[test]
-fn a_choice_changes_no_byte_before_the_messages_end() {
-    let layout = full();
-    for provider in providers() {
-        let free = provider.render(&layout);
-        for choice in [ToolChoice::None, ToolChoice::Required, ToolChoice::Tool("log".into())] {
-            let chosen = provider.render(&layout.clone().with_tool_choice(choice));
-            assert_eq!(chosen.prefix_digest(), free.prefix_digest());
-            assert_eq!(chosen.section_str(SectionKind::Messages), free.section_str(SectionKind::Messages));
-            // Bedrock has it beside the tools, and nowhere else.
-            let same = if provider.name() == "bedrock" { SectionKind::Tools } else { SectionKind::Messages };
-            let end = free.section(same).unwrap().range.end;
-            assert_eq!(chosen.as_str()[..end], free.as_str()[..end], "{}", provider.name());
-        }
-    }
-}
-
-#[test]
-fn what_a_provider_cannot_hold_back_is_said() {
-    let layout = full().with_allowed(["log".into()]);
-    for provider in providers() {
-        let notes = provider.render(&layout).report().notes.join("\n");
-        let holds = !["anthropic", "bedrock"].contains(&provider.name());
-        assert_eq!(notes.is_empty(), holds, "{}: {notes}", provider.name());
-        assert!(holds || notes.contains("holds no tool back: calls of tools that are not allowed"), "{notes}");
-    }
-}
-
-#[test]
-fn gemini_is_handed_its_signatures_back_and_else_the_one_for_calls_of_others() {
-    let call = |id: &str| Block::ToolCall { id: id.into(), name: "log".into(), arguments: serde_json::Map::new() };
-    let result = |id: &str| Block::ToolResult { call_id: id.into(), content: vec![], is_error: false };
-    let layout = Layout::new()
-        .with_tool(tool("git", "log"))
-        .with_message(Message::user("go"))
-        .with_message(
-            Message::assistant("Let me see.")
-                .with_block(Block::Signature("dGV4dA==".into()))
-                .with_block(call("a"))
-                .with_block(Block::Signature("Y2FsbA==".into()))
-                .with_block(call("b")),
-        )
-        .with_message(Message::new(Role::User).with_block(result("a")).with_block(result("b")))
-        .with_message(Message::new(Role::Assistant).with_block(call("c")))
-        .with_message(Message::new(Role::User).with_block(result("c")));
-    let request = Gemini::new().render(&layout);
-    let value = request.to_value();
-    let signature = |content: usize, part: usize| &value["contents"][content]["parts"][part]["thoughtSignature"];
-    assert_eq!((signature(1, 0), signature(1, 1)), (&json!("dGV4dA=="), &json!("Y2FsbA==")));
-    assert_eq!((signature(1, 2), signature(3, 0)), (&Value::Null, &json!("skip_thought_signature_validator")));
-    assert_eq!(request.report().notes, ["call `c`: it has no signature, the one for calls of other models is set"]);
-    for other in providers().iter().filter(|provider| provider.name() != "gemini") {
-        let request = other.render(&layout);
-        assert!(!request.as_str().contains("dGV4dA==") && request.report().is_empty(), "{request}");
-    }
-}
-
-#[test]
-fn bedrock_has_a_tool_wherever_it_has_calls() {
-    let request = BedrockConverse::new().render(&calls());
-    let value = request.to_value();
-    assert_eq!(value["toolConfig"]["tools"][0]["toolSpec"]["name"], "no_tool");
-    assert_eq!(request.tools().count(), 0, "a call of it finds nothing");
-    assert_eq!(request.report().notes, ["the messages hold calls and the request no tools: `no_tool` stands for them"]);
-}
-
-#[test]
-fn a_conversation_that_the_model_begins_has_a_line_of_the_user_before_it() {
-    let layout = Layout::new().with_message(Message::assistant("Welcome.")).with_message(Message::user("Hello"));
-    for provider in providers() {
-        let request = provider.render(&layout);
-        let needed = !provider.name().starts_with("openai");
-        assert_eq!(request.as_str().contains("[the conversation goes on]"), needed, "{}", provider.name());
-        assert_eq!(request.report().notes.len(), usize::from(needed));
-    }
-}
-
-#[test]
 fn a_call_by_the_user_and_a_result_by_the_model_are_left_out() {
     let result = Block::ToolResult { call_id: "c".into(), content: vec![], is_error: false };
     let call = Block::ToolCall { id: "c".into(), name: "n".into(), arguments: serde_json::Map::new() };
@@ -528,204 +440,6 @@ fn an_hour_is_never_asked_for_after_five_minutes() {
     let both = Anthropic::new().with_prefix_ttl(CacheTtl::OneHour).with_tail_ttl(CacheTtl::OneHour);
     assert_eq!(marks(both), [hour; 3]);
     assert!(marks(Anthropic::new().without_breakpoints()).is_empty());
-}
-
-fn texts() -> impl Strategy<Value = String> {
-    prop_oneof![
-        3 => any::<String>(),
-        1 => "(</?attachment|</?server_instructions|>|\"|\\\\|\n|\\PC){0,12}",
-    ]
-}
-
-fn schemas() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(json!(null)), any::<f64>().prop_map(Value::from), texts().prop_map(Value::from)];
-    let keys = "(type|properties|anyOf|allOf|oneOf|required|\\$ref|\\$defs|if|enum|[a-c])";
-    leaf.prop_recursive(4, 24, 4, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::hash_map(keys, inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
-            Just(json!("object")),
-        ]
-    })
-}
-
-prop_compose! {
-    fn tools()(of in "[ab]", name in "[a-c]{1,2}|\\PC{1,4}", description in texts(), schema in schemas(), generation in 0..2_u32)
-        -> ToolSpec {
-        tool(&of, &name).with_description(description).with_input_schema(schema).with_generation(generation)
-    }
-}
-
-prop_compose! {
-    fn attachments()(
-        of in "[ab]", uri in texts(), label in texts(), text in texts(), generation in 0..2_u32,
-        images in prop::collection::vec(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"), 0..3),
-    ) -> Attachment {
-        images.into_iter().fold(
-            attachment(&of, &uri, &text).with_label(label).with_generation(generation),
-            |attachment, (mime_type, data)| attachment.with_image(AttachedImage::new(mime_type, data)),
-        )
-    }
-}
-
-pub(crate) fn messages() -> impl Strategy<Value = Message> {
-    (any::<bool>(), texts(), prop::option::of(("image/(png|jpg|tiff)", "[A-Za-z0-9+/]{0,8}"))).prop_map(
-        |(user, text, image)| {
-            let message = if user { Message::user(text) } else { Message::assistant(text) };
-            match image {
-                Some((mime_type, data)) => message.with_block(Block::Image { mime_type, data }),
-                None => message,
-            }
-        },
-    )
-}
-
-/// Messages with calls and results too, wherever they may stand.
-fn any_messages() -> impl Strategy<Value = Message> {
-    let call = ("[a-c]", texts(), texts()).prop_map(|(id, key, value)| Block::ToolCall {
-        id,
-        name: "tool".into(),
-        arguments: [(key, Value::from(value))].into_iter().collect(),
-    });
-    let result = ("[a-c]", messages(), any::<bool>()).prop_map(|(call_id, message, is_error)| Block::ToolResult {
-        call_id,
-        content: message.content,
-        is_error,
-    });
-    (messages(), prop::collection::vec(prop_oneof![call, result], 0..3))
-        .prop_map(|(message, blocks)| blocks.into_iter().fold(message, Message::with_block))
-}
-
-fn choices() -> impl Strategy<Value = ToolChoice> {
-    prop_oneof![
-        3 => Just(ToolChoice::Auto),
-        1 => Just(ToolChoice::None),
-        1 => Just(ToolChoice::Required),
-        1 => "[a-c]{1,2}".prop_map(ToolChoice::Tool),
-    ]
-}
-
-prop_compose! {
-    pub(crate) fn layouts()(
-        tools in prop::collection::vec(tools(), 0..6),
-        system in prop::collection::vec(texts(), 0..3),
-        instructions in prop::collection::vec(("[ab]", texts()), 0..3),
-        attachments in prop::collection::vec(attachments(), 0..4),
-        messages in prop::collection::vec(any_messages(), 0..5),
-        choice in choices(),
-        allowed in prop::option::of(prop::collection::btree_set("[a-c]{1,2}", 0..4)),
-    ) -> Layout {
-        let mut layout = Layout::new();
-        layout.tools = tools;
-        layout.system = system;
-        layout.instructions = instructions.into_iter().map(|(of, text)| (server(&of), text)).collect();
-        layout.attachments = attachments;
-        layout.messages = messages;
-        (layout.tool_choice, layout.allowed) = (choice, allowed);
-        layout
-    }
-}
-
-/// Without choice and mask, which stand after the messages.
-fn free(mut layout: Layout) -> Layout {
-    layout.allowed = None;
-    layout.with_tool_choice(ToolChoice::Auto)
-}
-
-/// Everything up to the end of the last section before the messages, keys and brackets included.
-fn before_messages(request: &Request) -> &str {
-    let last = request.sections().iter().rfind(|section| section.kind != SectionKind::Messages);
-    &request.as_str()[..last.map_or(0, |section| section.range.end)]
-}
-
-pub(crate) fn all_providers() -> Vec<Box<dyn Provider>> {
-    providers().into_iter().chain(all_options()).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-
-    #[test]
-    fn the_order_of_what_servers_give_does_not_matter(layout in layouts(), seed in any::<u64>()) {
-        let mut shuffled = layout.clone();
-        let turn = |n: usize| if n == 0 { 0 } else { seed as usize % n };
-        let (t, i, a) = (turn(layout.tools.len()), turn(layout.instructions.len()), turn(layout.attachments.len()));
-        shuffled.tools.rotate_left(t);
-        shuffled.tools.reverse();
-        shuffled.instructions.rotate_left(i);
-        shuffled.attachments.rotate_left(a);
-        shuffled.attachments.reverse();
-        for provider in all_providers() {
-            prop_assert_eq!(provider.render(&layout), provider.render(&shuffled));
-        }
-    }
-
-    #[test]
-    fn any_layout_gives_json_that_holds_every_tool_or_says_why_not(layout in layouts()) {
-        for provider in all_providers() {
-            let request = provider.render(&layout);
-            let value: Value = serde_json::from_str(request.as_str()).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<Value>(&format!("{request:#}")).unwrap(), &value);
-            prop_assert_eq!(canonical(&value).len(), request.as_str().len());
-            prop_assert_eq!(request.tools().count() + request.report().quarantined.len(), layout.tools.len());
-            let mut end = 0;
-            for section in request.sections() {
-                prop_assert!(section.range.start >= end && section.bytes() > 0);
-                end = section.range.end;
-                prop_assert!(request.section_str(section.kind).is_some());
-            }
-            prop_assert!(request.sections().is_sorted_by_key(|section| section.kind));
-        }
-    }
-
-    #[test]
-    fn one_message_more_changes_nothing_before_the_messages(layout in layouts(), message in any_messages()) {
-        let next = layout.clone().with_message(message);
-        for provider in all_providers() {
-            let (before, after) = (provider.render(&layout), provider.render(&next));
-            if provider.name() == "bedrock" && before.tools().count() == 0 {
-                continue; // The first call brings the tool with it that stands for none.
-            }
-            prop_assert!(after.as_str().starts_with(before_messages(&before)));
-            prop_assert_eq!(before.prefix_digest(), after.prefix_digest());
-        }
-    }
-
-    #[test]
-    fn without_marks_one_message_more_only_appends(layout in layouts(), message in messages()) {
-        let layout = free(layout);
-        let next = layout.clone().with_message(message);
-        let (anthropic, bedrock) = (Anthropic::new().without_breakpoints(), BedrockConverse::new().without_breakpoints());
-        for provider in [&anthropic as &dyn Provider, &OpenAiResponses::new(), &Gemini::new(), &bedrock] {
-            let (before, after) = (provider.render(&layout), provider.render(&next));
-            let closed = before.as_str().trim_end_matches(['}', ']']);
-            let open = ["user", "assistant", "model"]
-                .iter()
-                .find_map(|role| closed.strip_suffix(&format!(r#"],"role":"{role}""#)));
-            prop_assert!(after.as_str().starts_with(open.unwrap_or(closed)), "{} {}", before, after);
-        }
-    }
-
-    #[test]
-    fn breakpoints_never_exceed_the_limit(layout in layouts()) {
-        for provider in all_providers() {
-            let value = provider.render(&layout).to_value();
-            let marks = count_keys(&value, &MARKS);
-            prop_assert!(marks <= Anthropic::MAX_BREAKPOINTS);
-        }
-    }
-
-    #[test]
-    fn an_attachment_closes_only_at_its_end(attachment in attachments()) {
-        let text = attachment.rendered().to_lowercase();
-        prop_assert_eq!(text.matches("</attachment").count(), 1);
-        prop_assert_eq!(text.matches("<attachment").count(), 1);
-        prop_assert_eq!(text.matches("<server_instructions").count(), 0);
-        prop_assert!(text.ends_with("\n</attachment>"));
-        let header = text.lines().next().unwrap();
-        prop_assert_eq!(header.matches('"').count(), 6);
-        prop_assert!(header.ends_with('>') && header.matches('>').count() == 1);
-    }
 }
 
 /// What marks the end of what is to be cached.
