@@ -29,7 +29,8 @@ const STRICT_RULES: ToolRules = ToolRules {
 ///
 /// System text is the first input item, with the role `developer`, not the field `instructions`:
 /// it is the same to the model, and only a content block can carry a cache breakpoint. Tools have
-/// `strict: false`, since the API would otherwise rewrite their schemas or refuse them.
+/// `strict: false` unless [`Self::with_strict_tools`] says otherwise, since the API would rewrite their schemas
+/// or refuse them.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct OpenAiResponses {

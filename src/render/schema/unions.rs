@@ -36,9 +36,13 @@ pub(super) fn any_of(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(),
         let Some(Value::Array(branches)) = schema.remove("anyOf") else { return };
         let mut branches = flat(branches);
         let is_null = |branch: &Object| branch.get("type").is_some_and(|kind| kind == "null");
-        let is_nullable = branches.iter().any(is_null) && !is_null(schema);
-        let nullable = is_nullable || schema.get("nullable").is_some_and(|nullable| *nullable == true);
-        schema.remove("nullable");
+        // Beside a type, a branch that is `null` or may be fits nothing.
+        let is_open = !schema.contains_key("type");
+        let own = schema.remove("nullable").is_some_and(|nullable| nullable == true);
+        let nullable = own || is_open && branches.iter().any(is_null);
+        if !own && !is_open {
+            branches.iter_mut().for_each(|branch| _ = branch.remove("nullable"));
+        }
         branches.retain(|branch| !is_null(branch) && !exclusive(schema, branch, 1));
         let mut given_up = BTreeSet::new();
         if branches.len() < 2 {
