@@ -4,7 +4,8 @@
 //! told by it, and fails only where nothing sensible is left. A new provider is a new list.
 //!
 //! What cannot be said in keywords is said in words where that is short: it goes into the description,
-//! and is no loss. Whatever a rule puts in is allowed by the original, which arguments are validated against.
+//! and is no loss. What a rule puts in is allowed by the original, which arguments are validated against: the
+//! one exception is a property of an object that takes none, for Gemini, which is told to be left out.
 
 mod arguments;
 mod arrays;

@@ -12,7 +12,7 @@ use crate::json::Digest;
 const MAX_NAME: usize = 64;
 
 /// Renames the arguments whose names Anthropic refuses. Nothing is lost: the name is given back by
-/// [`original`], and a description that names the first is put beside it.
+/// [`original_arguments`](super::original_arguments), and said in the description.
 pub(super) fn safe(schema: &mut Object, _: &mut Losses<'_>) -> Result<(), String> {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return Ok(()) };
     if properties.keys().all(|name| is_safe(name)) {

@@ -62,6 +62,16 @@ fn what_cannot_be_repaired_is_refused_with_a_reason() {
     }
 }
 
+#[test]
+fn losses_say_where_and_are_counted_beyond_a_few() {
+    let properties: Object = (10..30).map(|i| (format!("p/{i}"), json!({"minLength": -1}))).collect();
+    let (_, losses) = plain(json!({"not": {}, "properties": properties})).unwrap();
+    assert_eq!(losses.len(), 9);
+    assert_eq!(losses[0], "root `not` is removed: its condition is no longer said");
+    assert_eq!(losses[1], "/properties/p~110 `minLength` is not of its form: it is removed");
+    assert_eq!(losses[8], "and 13 more");
+}
+
 /// Schemas of which about half are plain: what is plain with now and then something that is not.
 fn nearly_plain() -> impl Strategy<Value = Value> {
     let text = || prop::sample::select(vec!["Some words.", "", " ", "a \"b\" \\ c\n", "\u{1}é"]);

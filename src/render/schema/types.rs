@@ -64,12 +64,12 @@ pub(super) fn one_each(schema: &mut Object, losses: &mut Losses<'_>) -> Result<(
             Some(Value::Array(values)) => by_values(values, stated.as_deref(), losses),
             _ => by_types(schema, stated, losses),
         };
-        let (kind, nullable) = (variants.len(), variants.iter().any(is_null));
-        variants.retain(|variant| kind == 1 || !is_null(variant));
+        let (count, nullable) = (variants.len(), variants.iter().any(is_null));
+        variants.retain(|variant| count == 1 || !is_null(variant));
         KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).chain(&["type"]).for_each(|keyword| {
             schema.remove(*keyword);
         });
-        if nullable && kind > 1 {
+        if nullable && count > 1 {
             schema.insert("nullable".into(), true.into());
         }
         match <[Object; 1]>::try_from(variants) {
