@@ -191,14 +191,15 @@ impl<'a> Turn<'a> {
         notes.extend(ranking.gates.iter().filter(|gate| gate.dropped.is_some()).map(ToString::to_string));
         let ranking = composer.hooks.rerank(&self.query, &catalog, ranking, &mut notes).await;
         timings.search = clock.lap();
+        let attached = self.attach(&composer, &catalog).await;
+        notes.extend(attached.notes.iter().cloned());
+        timings.attach = clock.lap();
+        // Nothing is waited for from here on: a turn that is given up changes nothing.
         let messages = self.conversation();
         let (delivery, carried) = self.session.open(&messages, &catalog, &self.filter, &self.selection, &mut notes);
         let options = self.session.options.selection(self.selection.clone(), delivery, self.session.record.is_new());
         let selection = select(&catalog, &ranking, &self.filter, &options, composer.counts());
         timings.select = clock.lap();
-        let attached = self.attach(&composer, &catalog, delivery).await;
-        notes.extend(attached.notes.iter().cloned());
-        timings.attach = clock.lap();
         let taken = self.session.record.take(
             delivery,
             &Offer {
@@ -256,12 +257,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Selects and reads resources: what the model was given and may have changed is read again.
-    async fn attach(&self, composer: &Composer, catalog: &Catalog, delivery: Delivery) -> Attached {
+    async fn attach(&self, composer: &Composer, catalog: &Catalog) -> Attached {
         let mut options = self.resources.clone();
-        let mut again = match delivery {
-            // Everything is attached anew.
-            Delivery::PerTurn => Vec::new(),
-            _ => self.session.record.outdated(catalog, &composer.servers),
+        let anew = self.session.event.is_some() || self.session.record.delivery == Some(Delivery::PerTurn);
+        let mut again = match anew {
+            true => Vec::new(),
+            false => self.session.record.outdated(catalog, &composer.servers),
         };
         again.retain(|id| !options.pins.contains(id));
         if options.budget != TokenBudget::ZERO {
