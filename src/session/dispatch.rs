@@ -8,7 +8,7 @@ use crate::{
     catalog::{Catalog, ToolEntry},
     discovery::{BridgedCall, CALL_TOOL, SEARCH_TOOLS, SearchCall, found, refused, resolve},
     id::ToolId,
-    render::{Block, ToolSpec},
+    render::{Block, ToolSpec, original_arguments},
     retrieval::{Filter, Query},
     selection::{SelectionOptions, select},
 };
@@ -21,7 +21,7 @@ pub enum Dispatched {
     Call {
         /// Which.
         tool: ToolId,
-        /// With what: they fit the schema as its server sent it.
+        /// With what, by the names that its server gave them: they fit the schema as it was sent.
         arguments: Map<String, Value>,
         /// What of the schema they could not be checked against, one sentence each.
         unchecked: Vec<String>,
@@ -67,6 +67,8 @@ impl Session {
             Ok(_) => return answer(&format!("the tool `{name}` is not offered in this conversation")),
             Err(unresolved) => return answer(&unresolved),
         };
+        // The model was shown a schema that its provider takes.
+        let arguments = original_arguments(&entry.tool.input_schema, arguments);
         match self.composer.validators.validate(&entry.tool.input_schema, &arguments) {
             Err(invalid) => answer(&invalid),
             Ok(checked) => {

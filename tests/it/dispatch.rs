@@ -157,3 +157,25 @@ async fn own_tools_are_there_only_where_the_policy_offers_them() {
     let error = fresh.dispatch("1", "merge", &serde_json::Map::new()).await.unwrap_err().to_string();
     assert!(error.contains("no turn"), "{error}");
 }
+
+#[tokio::test]
+async fn arguments_come_back_under_the_names_that_the_server_gave_them() {
+    let list = Tool::new("list_mails", "List the e-mails of the inbox").with_input_schema(json!({
+        "type": "object",
+        "properties": {"filter[sender]": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["filter[sender]"],
+        "additionalProperties": false,
+    }));
+    let builder = Host::builder().retriever(Lexical::new()).counter(BytesPerToken::default());
+    let host = builder.server("mail", MemoryClient::new().with_definition(list)).build().unwrap();
+    host.refresh().await;
+    let mut session = host.session();
+    let request = session.turn("list the e-mails").build().await.unwrap().render(&Anthropic::new());
+    let schema = &request.to_value()["tools"][0]["input_schema"];
+    let shown = schema["properties"].as_object().unwrap().keys().find(|name| name.contains("sender")).unwrap().clone();
+    assert_ne!(shown, "filter[sender]", "Anthropic refuses brackets");
+    // A null stands for what a strict schema makes the model write.
+    let called = call(&mut session, "list_mails", json!({shown: "Ada", "limit": null})).await;
+    let Dispatched::Call { arguments, .. } = called else { panic!("{called:?}") };
+    assert_eq!(Value::Object(arguments), json!({"filter[sender]": "Ada"}));
+}
