@@ -23,6 +23,12 @@ impl PriceSheet {
         &SHEETS
     }
 
+    /// The first of a provider's sheets that ship, by the name of its [renderer](crate::render::Provider::name)
+    /// such as `openai-chat`: for comparisons where no model is named. `None` for a provider without one.
+    pub fn first_of(provider: &str) -> Option<&'static Self> {
+        Self::all().iter().find(|sheet| provider.starts_with(sheet.provider.as_str()))
+    }
+
     /// The sheet that ships under a [name](Self::name), such as `anthropic/claude-sonnet-4-6`.
     ///
     /// # Errors

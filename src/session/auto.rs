@@ -74,14 +74,9 @@ fn cheapest_delivery(
     if count <= MOST_AT_ONCE.min(selection.provider_cap) {
         outlooks.insert(0, (Delivery::All, outlook(all, Later::Nothing, 0)));
     }
-    let Some(sheet) = options.prices.as_ref().or_else(|| usual_prices(options)) else { return joining };
-    cheapest(sheet, outlooks).map_or(joining, |(delivery, _)| delivery)
-}
-
-/// The first sheet of the conversation's provider, or of all: what matters is how reading, writing
-/// and the rest compare, which is alike for the models of one provider.
-fn usual_prices(options: &SessionOptions) -> Option<&'static PriceSheet> {
+    // What matters is how reading, writing and the rest compare, which is alike for the models of one provider.
     let provider = options.provider.as_ref().map_or("", |provider| provider.name());
-    let sheets = PriceSheet::all();
-    sheets.iter().find(|sheet| provider.starts_with(sheet.provider.as_str())).or_else(|| sheets.first())
+    let usual = || PriceSheet::first_of(provider).or_else(|| PriceSheet::all().first());
+    let Some(sheet) = options.prices.as_ref().or_else(usual) else { return joining };
+    cheapest(sheet, outlooks).map_or(joining, |(delivery, _)| delivery)
 }

@@ -58,10 +58,7 @@ impl SessionArgs {
             SessionOptions::new().with_delivery(delivery).with_shared_provider(provider.provider().into());
         options.prices = match &self.prices {
             Some(prices) => Some(sheet(prices)?),
-            None if self.session.is_some() => {
-                let name = provider.provider().name();
-                PriceSheet::all().iter().find(|sheet| name.starts_with(sheet.provider.as_str())).cloned()
-            }
+            None if self.session.is_some() => PriceSheet::first_of(provider.provider().name()).cloned(),
             None => None,
         };
         Ok(options)
